@@ -1,0 +1,106 @@
+/*
+ * scheduler: which event is sent next, by whom, and what becomes of it.
+ *
+ * Pure: no thread, no clock, no library. The caller brings the time (ms of
+ * any clock that does not go back) and random numbers. It is the one meeting
+ * point of the threads, so every call is made under one lock, which belongs
+ * to the caller (runtime/pool).
+ *
+ * Keeps true:
+ * - of a lane at most one event is in flight or in the DLQ's hands, and it
+ *   is the one with the lowest offset (P4);
+ * - an event that waits for its time holds a place in a heap and nothing
+ *   else: no worker, no connection;
+ * - every reference that was put comes back exactly once through
+ *   br_sched_settled(): delivered, dead or dropped.
+ */
+#ifndef BRIDGE_CORE_SCHEDULER_H
+#define BRIDGE_CORE_SCHEDULER_H
+
+#include "bridge/core/event.h"
+#include "bridge/core/retry.h"
+
+struct br_sched;
+struct br_target;
+
+enum br_order { BR_ORDER_KEY, BR_ORDER_PARTITION, BR_ORDER_NONE };
+
+struct br_sched_rules {
+	enum br_order order;
+	struct br_retry_rules retry;
+	struct br_verdict_rules verdict;
+	uint32_t workers;
+};
+
+struct br_sched *br_sched_new(const struct br_sched_rules *rules);
+/* Everything must have come back; aborts otherwise. */
+void br_sched_free(struct br_sched *s);
+
+/* One assignment of one partition. */
+struct br_sched_part *br_sched_part_open(struct br_sched *s);
+/* Drops what waits (it comes back as dropped); what is in flight, or in the
+ * DLQ's hands, comes back when it ends. Nothing may be put any more. */
+void br_sched_part_close(struct br_sched *s, struct br_sched_part *p);
+/* References of it that have not come back yet. */
+size_t br_sched_part_open_count(const struct br_sched_part *p);
+/* Closed and empty only. */
+void br_sched_part_free(struct br_sched *s, struct br_sched_part *p);
+
+/*
+ * Puts an event at the end of its lane. An event whose `reason` is set is
+ * never sent: it comes back as dead when it is the first of its lane.
+ */
+void br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms);
+
+/*
+ * Next event for worker `worker` (0 … workers-1), which is now in flight, or
+ * NULL; then `*wake_ms` is when to ask again at the latest (INT64_MAX: only
+ * after another call changed something). Prefers the target that the worker
+ * used last when its oldest due event is at most 50 ms younger than the
+ * oldest of all. Counts the attempt: ref->attempts is its number.
+ */
+struct br_ref *br_sched_take(
+    struct br_sched *s, uint32_t worker, int64_t now_ms, int64_t *wake_ms);
+
+/* What br_sched_give_back() decided, for the log. */
+struct br_decision {
+	enum br_verdict verdict;
+	bool exhausted;  /* again, but no attempt is left: dead */
+	int64_t wait_ms; /* again: until the next attempt */
+};
+
+/*
+ * Ends an attempt. `random` is uniform in [0, 1). `failure` is allocated by
+ * the caller when the outcome is not delivered, and becomes the reference's
+ * (NULL otherwise).
+ */
+struct br_decision br_sched_give_back(struct br_sched *s, uint32_t worker,
+    struct br_ref *ref, const struct br_outcome *outcome, int64_t now_ms,
+    double random);
+
+/*
+ * Takes the whole list of settled references, in the order in which they
+ * settled; NULL when there is none. Delivered and dropped ones are out of
+ * the scheduler. Dead ones still hold their lane.
+ */
+struct br_ref *br_sched_settled(struct br_sched *s);
+
+/* The dead letter is acknowledged (or, after a revoke, given up): its lane
+ * moves on, and the reference is out of the scheduler. */
+void br_sched_buried(struct br_sched *s, struct br_ref *ref, int64_t now_ms);
+
+struct br_sched_stats {
+	size_t in_flight;
+	size_t waiting; /* put and not settled, not in flight */
+	size_t delayed; /* of them: lanes in the timer heap */
+	size_t dead;    /* in the DLQ's hands */
+	size_t lanes;
+	bool settled_any;  /* the settled list is not empty */
+	bool settled_dead; /* … and holds a dead one: wake the Kafka thread */
+};
+void br_sched_stats(const struct br_sched *s, struct br_sched_stats *out);
+
+/* Number of events that a take would find due now, at most `limit`. */
+size_t br_sched_ready(const struct br_sched *s, size_t limit);
+
+#endif
