@@ -19,14 +19,16 @@ uint64_t
 br_retry_delay_ms(const struct br_retry_rules *rules, uint32_t attempt,
     uint64_t retry_after_ms, double random)
 {
-	double step, swing;
+	double step, swing, sum;
 	uint64_t delay;
 
 	assert(attempt > 0 && random >= 0 && random < 1);
 
 	step = (double)step_ms(rules->base_ms, attempt, rules->max_delay_ms);
 	swing = step * rules->jitter * (2 * random - 1);
-	delay = (uint64_t)(step + swing);
+	sum = step + swing;
+	/* 2^64 is the first double that no uint64_t holds. */
+	delay = sum < 0x1p64 ? (uint64_t)sum : UINT64_MAX;
 
 	if (retry_after_ms > rules->retry_after_max_ms)
 		retry_after_ms = rules->retry_after_max_ms;

@@ -25,13 +25,22 @@ struct br_admin_source {
 
 struct br_admin;
 
-/* Starts listening; NULL and a reason (address in use, …). */
+/*
+ * Starts listening on an IPv4 or IPv6 address (no name, no brackets); port 0
+ * takes any that is free. `source` is copied; its functions are called by the
+ * thread of the server until br_admin_stop returns. NULL and a reason
+ * (address in use, …).
+ */
 struct br_admin *br_admin_start(const char *host, uint16_t port,
     const struct br_admin_source *source, struct br_error *err);
+
 /* The port that it listens on (for port 0). */
 uint16_t br_admin_port(const struct br_admin *a);
+
+/* Closes all connections and joins the thread. Accepts NULL. */
 void br_admin_stop(struct br_admin *a);
 
+/* Version of libmicrohttpd, for --version. */
 const char *br_admin_version(void);
 
 #endif

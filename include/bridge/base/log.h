@@ -4,11 +4,13 @@
  *     BR_LOG(BR_INFO, "delivered", br_kv_str("key", key),
  *         br_kv_int("status", 200));
  *
- * A line is `ts=… level=… msg=…` and the fields in their order, values
- * quoted where needed and control characters escaped, and goes out with one
- * write(2). Any thread may log. Nothing here blocks on anything but that
- * write; a failing write (full disk, closed pipe) loses the line, is counted
- * in outbox_bridge_log_lost_total, and never ends the program.
+ * A line is `ts=… level=… msg="…"` and the fields in their order, values
+ * quoted where needed and control characters escaped (logline.h has the exact
+ * form and the limits), and goes out with one write(2). Any thread may log;
+ * errno is kept. Nothing here blocks on anything but that write; a failing
+ * write (full disk, closed or full non-blocking pipe) loses the line, is
+ * counted in outbox_bridge_log_lost_total, and never ends the program, which
+ * must ignore SIGPIPE.
  */
 #ifndef BRIDGE_BASE_LOG_H
 #define BRIDGE_BASE_LOG_H
@@ -50,7 +52,8 @@ void br_log_line(
 
 #define BR_LOG(level, msg, ...)                                                \
 	br_log_line((level), (msg),                                            \
-	    (const struct br_kv[]){__VA_ARGS__, {.kind = BR_KV_END}})
+	    (const struct br_kv[]){                                            \
+	        __VA_ARGS__ __VA_OPT__(, ){.kind = BR_KV_END}})
 
 /*
  * Like BR_LOG, for lines that an outage repeats: of one `group` (any text,
@@ -63,7 +66,8 @@ void br_log_line_limited(enum br_level level, const char *group,
 
 #define BR_LOG_LIMITED(level, group, msg, ...)                                 \
 	br_log_line_limited((level), (group), (msg),                           \
-	    (const struct br_kv[]){__VA_ARGS__, {.kind = BR_KV_END}})
+	    (const struct br_kv[]){                                            \
+	        __VA_ARGS__ __VA_OPT__(, ){.kind = BR_KV_END}})
 
 /* "debug" … "error" to a level; false for anything else. */
 bool br_level_parse(const char *text, enum br_level *level);

@@ -63,18 +63,25 @@ void br_metric_max(enum br_metric m, int64_t value);
 /* Value of a counter or gauge without label. */
 int64_t br_metric_get(enum br_metric m);
 
-/* The same for those with one label; a new label value appears by itself. */
+/*
+ * The same for those with one label; a new label value appears by itself.
+ * Beyond 1000 values of a metric, what is added counts under "other", and what
+ * is set has no sample (states of several cannot be one value).
+ */
 void br_metric_add_label(enum br_metric m, const char *label, int64_t n);
 void br_metric_set_label(enum br_metric m, const char *label, int64_t value);
 int64_t br_metric_get_label(enum br_metric m, const char *label);
 
-/* The same for those with topic and partition; `drop` takes the sample out. */
+/*
+ * The same for those with topic and partition, at most 4096 of them; `drop`
+ * takes the sample out.
+ */
 void br_metric_set_partition(
     enum br_metric m, const char *topic, int32_t partition, double value);
 void br_metric_drop_partition(
     enum br_metric m, const char *topic, int32_t partition);
 
-/* Adds an observation to a histogram, in seconds. */
+/* Adds an observation to a histogram, in seconds; below 0 counts as 0. */
 void br_metric_observe(enum br_metric m, double seconds);
 
 /* Forgets everything (tests only). */

@@ -1,7 +1,8 @@
 /*
  * config: the effective configuration, filled once by config/loader and
  * passed on as pointer to const. Only config/ knows libconfig; everybody
- * else sees this. Each member is a key of the same name (see the table in
+ * else sees this. Strings are never NULL ("" instead), but for
+ * br_route_rules.url. Each member is a key of the same name (see the table in
  * bridge/config/table.c, which is the one place that says type, unit, range,
  * default and help).
  */
@@ -91,6 +92,14 @@ struct br_config_retry {
 	struct br_verdict_rules verdict;
 };
 
+struct br_config_breaker {
+	int64_t failures; /* different events in a row; 0: rule off */
+	int64_t after;    /* dead letters in a row; 0: rule off */
+	int64_t probe_ms;
+	int64_t probe_max_ms;
+	int64_t give_up_ms; /* 0: never */
+};
+
 struct br_config_dlq {
 	char *topic;
 };
@@ -103,7 +112,7 @@ struct br_config_limits {
 };
 
 struct br_config_admin {
-	char *host; /* "": off */
+	char *host; /* "": off; an IPv6 address without brackets */
 	uint16_t port;
 };
 
@@ -119,12 +128,14 @@ struct br_config {
 	struct br_config_source source;
 	struct br_config_delivery delivery;
 	struct br_config_retry retry;
+	struct br_config_breaker breaker;
 	struct br_config_dlq dlq;
 	struct br_config_limits limits;
 	struct br_config_admin admin;
 	struct br_config_log log;
 	struct br_route_rules *routes;
 	size_t route_count;
+	struct br_config_notes *notes; /* what was set; config/ only */
 };
 
 #endif

@@ -12,15 +12,29 @@
 #include "bridge/base/buffer.h"
 #include "bridge/config/config.h"
 
-/* NULL and every fault found, one a line, appended to `faults`. */
+/*
+ * NULL and every fault found (the first 100 at most), one a line, appended to
+ * `faults` as `FILE:LINE: KEY: …` or `FILE:LINE:COLUMN: …`. No fault shows a
+ * value that came from a reference or stands in a secret key.
+ */
 struct br_config *br_config_load(const char *file, struct br_buffer *faults);
+
+/* The same from a text; `file` is only its name. */
+struct br_config *br_config_load_text(
+    const char *file, const char *text, size_t len, struct br_buffer *faults);
+
+/* NULL is fine. */
 void br_config_free(struct br_config *c);
 
 /*
  * The effective configuration as a libconfig file that loads to the same
  * (but for secrets, which are shown as "***"): every key with its value and,
- * as a comment, whether it is the default.
+ * as a comment, whether it is the default or set. kafka.start is shown as
+ * the time it was resolved to.
  */
 void br_config_print(const struct br_config *c, struct br_buffer *out);
+
+/* "libconfig 1.5", for --version. */
+const char *br_config_version(void);
 
 #endif

@@ -62,7 +62,8 @@ struct br_ref {
 	struct br_ref *ledger_prev, *ledger_next;
 	int64_t offset;
 	/* scheduler: under its lock, until given back as settled */
-	struct br_ref *next; /* in its lane, or in the settled list */
+	struct br_ref *next;         /* in its lane */
+	struct br_ref *settled_next; /* in the settled list */
 	struct br_lane *lane;
 	uint32_t attempts; /* requests handed to the HTTP client */
 	enum br_settled settled;

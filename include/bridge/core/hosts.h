@@ -5,6 +5,10 @@
  * An entry is HOST, HOST:PORT, http://HOST[:PORT] or https://HOST[:PORT].
  * Without a scheme it means https; the port is 443 (80 for http://) unless
  * written. `*.` in front stands for one label or more.
+ *
+ * Hosts are compared as text, without regard to case, and never resolved:
+ * another spelling of an address (2130706433, 0x7f.1, [0:0:0:0:0:0:0:1]) is
+ * another host.
  */
 #ifndef BRIDGE_CORE_HOSTS_H
 #define BRIDGE_CORE_HOSTS_H

@@ -30,21 +30,26 @@ struct br_sched_rules {
 	struct br_retry_rules retry;
 	struct br_verdict_rules verdict;
 	uint32_t workers;
+	uint64_t seed; /* of the hash of keys */
 };
 
 struct br_sched *br_sched_new(const struct br_sched_rules *rules);
 /* Everything must have come back; aborts otherwise. */
 void br_sched_free(struct br_sched *s);
 
-/* One assignment of one partition. */
-struct br_sched_part *br_sched_part_open(struct br_sched *s);
-/* Drops what waits (it comes back as dropped); what is in flight, or in the
- * DLQ's hands, comes back when it ends. Nothing may be put any more. */
+/* One assignment of one partition; `opaque` is the caller's. */
+struct br_sched_part *br_sched_part_open(struct br_sched *s, void *opaque);
+void *br_sched_part_opaque(const struct br_sched_part *p);
+/*
+ * Drops what waits (it comes back as dropped); what is in flight, or in the
+ * DLQ's hands, comes back when it ends: delivered, dead, or dropped where it
+ * would have been tried again. Nothing may be put any more.
+ */
 void br_sched_part_close(struct br_sched *s, struct br_sched_part *p);
-/* References of it that have not come back yet. */
-size_t br_sched_part_open_count(const struct br_sched_part *p);
-/* Closed and empty only. */
-void br_sched_part_free(struct br_sched *s, struct br_sched_part *p);
+/* References of it that are still in the scheduler. */
+size_t br_sched_part_count(const struct br_sched_part *p);
+/* Closed and empty only; aborts otherwise. */
+void br_sched_part_free(struct br_sched_part *p);
 
 /*
  * Puts an event at the end of its lane. An event whose `reason` is set is
@@ -102,5 +107,9 @@ void br_sched_stats(const struct br_sched *s, struct br_sched_stats *out);
 
 /* Number of events that a take would find due now, at most `limit`. */
 size_t br_sched_ready(const struct br_sched *s, size_t limit);
+
+/* True when the event that is due for longest goes to the target that this
+ * worker used last: it is the one to wake. */
+bool br_sched_suits(const struct br_sched *s, uint32_t worker);
 
 #endif

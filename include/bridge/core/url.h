@@ -25,17 +25,26 @@ struct br_url {
 /*
  * Splits `text`. Refused, with the reason in `err`: not http or https, no
  * host, userinfo, fragment, a host that is not ASCII or holds other than
- * letters, digits, '-', '.', '_' (or a bracketed IPv6 address), a port
+ * letters, digits, '-', '.', '_' (or a bracketed IPv6 address without zone),
+ * a dot at the host's end or two together, a colon without a port, a port
  * outside 1..65535, white space or control characters, longer than `max`.
- * Secrets (userinfo, query) never stand in `err`.
+ * `err` holds neither userinfo nor path nor query. After false the contents
+ * of `url` mean nothing.
+ *
+ * The host is not resolved or read as an address: "0x7f.1" stays that text.
  */
 bool br_url_parse(
     struct br_slice text, size_t max, struct br_url *url, struct br_error *err);
 
+/* True when the host is an IPv6 address, or an IPv4 address in its usual
+ * spelling (four numbers without leading zeros). */
+bool br_url_is_address(const struct br_url *url);
+
 /*
  * Writes `text` as it goes on the wire: bytes above 0x7E in path or query
  * percent-encoded with upper-case hex. Returns its length; writes at most
- * `size` bytes with the NUL (snprintf-like).
+ * `size` bytes with the NUL (snprintf-like, but what does not fit is cut
+ * before a whole %XX).
  */
 size_t br_url_encode(struct br_slice text, char *out, size_t size);
 

@@ -29,15 +29,16 @@ enum br_verdict br_verdict(
 /*
  * True when the outcome says nothing about the event but something about the
  * target: no connection, DNS, TLS, time-outs, reset, 401 403 407 429 502 503
- * 504, or a status in throttle_on.
+ * 504, or a status in throttle_on. False for whatever is not "again": a status
+ * that success_on or drop_on names is an answer about the event.
  */
 bool br_target_failure(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome);
 
 /*
- * Reason code of the dead letter (wire-formats 3.4): "http-permanent",
- * "http-gone", "http-retries-exhausted", "url-forbidden". `exhausted`: the
- * attempts are used up.
+ * Reason code of the dead letter (wire-formats 3.4), static text:
+ * "url-forbidden", "http-gone", "http-permanent"; for an outcome that is not
+ * "never" the attempts are used up: "http-retries-exhausted".
  */
 const char *br_dead_reason(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome);

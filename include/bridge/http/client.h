@@ -11,19 +11,25 @@
 #define BRIDGE_HTTP_CLIENT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "bridge/base/error.h"
 #include "bridge/base/slice.h"
 #include "bridge/core/outcome.h"
 
+#define BR_HTTP_USER_AGENT "outbox-bridge/" BRIDGE_VERSION
+
+/* Copied by br_http_new. */
 struct br_http_rules {
 	int64_t timeout_ms; /* whole attempt */
 	int64_t connect_timeout_ms;
 	int64_t max_idle_ms; /* an idle connection is used up to this */
 	int64_t max_life_ms;
 	const char *ca_file; /* "": the system's store */
-	const char *user_agent;
-	const char *resolve; /* tests: curl's HOST:PORT:ADDRESS, or NULL */
+	const char *user_agent; /* NULL: BR_HTTP_USER_AGENT */
+	const char *resolve; /* tests: curl's HOST:PORT:ADDRESS[,…], or NULL */
 };
 
 struct br_http;
@@ -48,27 +54,31 @@ struct br_http_header {
 };
 
 struct br_http_request {
-	const char *method; /* "POST" */
-	const char *url;
+	const char *method; /* "POST"; another one is sent with a body too */
+	const char *url;    /* bytes above 0x7E are percent-encoded */
 	const char *target; /* scheme://host:port of url: the origin */
 	const struct br_http_header *headers;
 	size_t header_count;
 	struct br_slice body;
 	bool guard; /* refuse loopback, link-local, private addresses */
-	const atomic_bool *abort; /* NULL, or: becomes true → end at once */
+	const atomic_bool *abort; /* NULL, or: becomes true → end in 1 s */
 };
 
 /*
  * Makes one attempt and fills `out`. Returns when it is over, at the latest
- * after timeout_ms plus about 0.3 s. A request that failed on a reused
+ * after timeout_ms plus about 0.3 s (0.5 s when it also closed a stale
+ * connection). An answer whose head is complete keeps its status whatever
+ * ended the body; `transport` then says how the body ended: OK when whole or
+ * when we stopped reading (64 KiB), else TIMEOUT, RESET, … A request that failed on a reused
  * connection before any byte of the answer is sent once more on a new one
  * (never after a time-out); never more than twice in all.
  */
 void br_http_perform(struct br_http *h, const struct br_http_request *request,
     struct br_outcome *out);
 
-/* Closes the idle connection when it is older than max_idle_ms (`now_ms`
- * of the monotonic clock); returns when to ask again, INT64_MAX: no need. */
+/* Closes the idle connection when it is past max_idle_ms or max_life_ms
+ * (`now_ms` of the monotonic clock); returns when to ask again, INT64_MAX: no
+ * connection is open. */
 int64_t br_http_expire(struct br_http *h, int64_t now_ms);
 
 /* Closes the connection now. */

@@ -10,19 +10,29 @@
 
 struct br_request_rules; /* made once from the configuration, immutable */
 
+#define BR_REQUEST_HEADERS 16
+/* Names of delivery.idempotency_headers at most; further ones are left out. */
+#define BR_REQUEST_KEY_HEADERS (BR_REQUEST_HEADERS - 3)
+
+/* Copies what it needs. */
 struct br_request_rules *br_request_rules_new(const struct br_config *config);
 void br_request_rules_free(struct br_request_rules *r);
 
-#define BR_REQUEST_HEADERS 16
-
-/* A built request; the strings live in it or in the event. */
+/* A built request; the strings live in it or in the event. It points into
+ * itself: build it where it stays. */
 struct br_request {
 	struct br_http_request http;
 	struct br_http_header header[BR_REQUEST_HEADERS];
 	char key[1100]; /* the idempotency key in its style */
 };
 
-/* Fills `out` from the event. Any thread. */
+/*
+ * Fills `out` from the event, `http.abort` with NULL. The key goes out as it
+ * is (raw) or as a quoted string of RFC 8941 (sf); one that a header cannot
+ * carry, or that is too long, as sha256-HEX of its bytes. A traceparent,
+ * tracestate or content type that a header cannot carry is left out (the
+ * content type: application/octet-stream). Any thread.
+ */
 void br_request_build(const struct br_request_rules *rules,
     const struct br_event *event, struct br_request *out);
 

@@ -31,12 +31,13 @@ struct br_position {
 };
 
 struct br_positions {
-	size_t count;
+	size_t count, capacity;
 	struct br_position *item;
 };
 
-/* An empty list for up to `capacity` partitions; freed with its strings. */
+/* An empty list; `capacity` is a hint. Copies of topics are its own. */
 struct br_positions *br_positions_new(size_t capacity);
+/* The new item, valid until the next call. */
 struct br_position *br_positions_add(struct br_positions *list,
     const char *topic, int32_t partition, int64_t offset);
 void br_positions_free(struct br_positions *list); /* NULL is fine */

@@ -41,6 +41,9 @@ struct br_decoded {
 	struct br_slice traceparent;  /* valid, or absent */
 	struct br_slice tracestate;
 	int64_t max_attempts; /* 0: not given or not usable */
+	const char *hint;     /* static; worth a line per topic, or NULL */
+	bool offset_key;      /* no key, and source.allow_offset_key: the
+	                       * caller builds one from the position */
 	bool body_is_json;    /* the body is one JSON text */
 	bool body_is_utf8;
 };

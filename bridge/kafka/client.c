@@ -1,0 +1,337 @@
+/* client: see the header. */
+#include "client.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bridge/base/log.h"
+
+#include "memory.h"
+
+struct setting {
+	const char *name, *value;
+};
+
+static const struct setting common_defaults[] = {
+    {"socket.keepalive.enable", "true"},
+    {"topic.metadata.refresh.interval.ms", "30000"},
+    {"statistics.interval.ms", "0"},
+};
+
+static const struct setting consumer_defaults[] = {
+    /*
+     * A broker answers a connection's requests in their order: behind a fetch
+     * that waits, a question or the first fetch of a new partition waits too
+     * (measured: 0.5 s with the default of 500).
+     */
+    {"fetch.wait.max.ms", "100"},
+    {"queued.min.messages", "100000"},
+    {"queued.max.messages.kbytes", "8192"},
+    {"partition.assignment.strategy", "cooperative-sticky"},
+    {"heartbeat.interval.ms", "1000"},
+    {"session.timeout.ms", "10000"},
+    {"check.crcs", "true"},
+    {"enable.partition.eof", "true"},
+    {"allow.auto.create.topics", "false"},
+};
+
+static const struct setting consumer_forced[] = {
+    {"enable.auto.commit", "false"},
+    {"enable.auto.offset.store", "false"},
+    {"isolation.level", "read_committed"},
+    {"auto.offset.reset", "error"},
+    {"allow.auto.create.topics", "false"},
+};
+
+/* The broker is to limit the size, not we (design: dead letters). */
+static const struct setting producer_defaults[] = {
+    {"linger.ms", "0"},
+    {"message.max.bytes", "1000000000"},
+    {"message.timeout.ms", "30000"},
+    {"partitioner", "murmur2_random"},
+};
+
+static const struct setting producer_forced[] = {
+    {"acks", "all"},
+    {"enable.idempotence", "true"},
+};
+
+/* Properties that are ours, and where to say what they would say. */
+static const struct setting reserved[] = {
+    {"bootstrap.servers", "kafka.brokers"},
+    {"metadata.broker.list", "kafka.brokers"},
+    {"group.id", "kafka.group"},
+    {"group.instance.id", "kafka.instance"},
+    {"auto.offset.reset", "kafka.start and kafka.on_gap"},
+    {"enable.auto.commit", NULL},
+    {"enable.auto.offset.store", NULL},
+    {"isolation.level", NULL},
+    {"allow.auto.create.topics", NULL},
+    {"enable.idempotence", NULL},
+    {"acks", NULL},
+    {"request.required.acks", NULL},
+    {"log.queue", NULL},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Whether a reason of librdkafka for this property might show a secret. */
+static bool
+is_secret(const char *name)
+{
+	static const char *const words[] = {
+	    "password", "secret", "key.pem", "ssl.key", "oauthbearer.config"};
+
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (strstr(name, words[i]) != NULL)
+			return true;
+	return false;
+}
+
+bool
+br_client_set(rd_kafka_conf_t *conf, const char *name, const char *value,
+    struct br_error *err)
+{
+	char reason[512];
+
+	if (rd_kafka_conf_set(conf, name, value, reason, sizeof(reason)) ==
+	    RD_KAFKA_CONF_OK)
+		return true;
+	if (is_secret(name))
+		return br_fail(
+		    err, "%s: librdkafka does not take this value", name);
+	return br_fail(err, "%s: %s", name, reason);
+}
+
+static bool
+set_all(rd_kafka_conf_t *conf, const struct setting *list, size_t count,
+    struct br_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!br_client_set(conf, list[i].name, list[i].value, err))
+			return false;
+	return true;
+}
+
+static bool
+check_reserved(const char *name, struct br_error *err)
+{
+	for (size_t i = 0; i < COUNT(reserved); i++) {
+		if (strcmp(reserved[i].name, name) != 0)
+			continue;
+		if (reserved[i].value == NULL)
+			return br_fail(err,
+			    "kafka.properties: %s cannot be changed", name);
+		return br_fail(err, "kafka.properties: set %s instead of %s",
+		    reserved[i].value, name);
+	}
+	return true;
+}
+
+/*
+ * One "name=value" for this kind of client. What only another kind uses is
+ * set nevertheless: librdkafka ignores it, and thereby tells us that it knows
+ * the name, so that a misspelt one is an error whichever client is first.
+ */
+static bool
+override(rd_kafka_conf_t *conf, enum br_client_kind kind, const char *text,
+    struct br_error *err)
+{
+	const char *equals = strchr(text, '=');
+	char name[128];
+	size_t len;
+	bool mine = true;
+	struct br_error why;
+
+	if (equals == NULL)
+		return br_fail(err, "kafka.properties: not name=value");
+	while (*text == ' ')
+		text++;
+	if (strncmp(text, "consumer.", 9) == 0) {
+		text += 9;
+		mine = kind != BR_CLIENT_PRODUCER;
+	} else if (strncmp(text, "producer.", 9) == 0) {
+		text += 9;
+		mine = kind == BR_CLIENT_PRODUCER;
+	}
+	len = (size_t)(equals - text);
+	while (len > 0 && text[len - 1] == ' ')
+		len--;
+	if (len == 0 || len >= sizeof(name))
+		return br_fail(err, "kafka.properties: not name=value");
+	memcpy(name, text, len);
+	name[len] = '\0';
+	if (!check_reserved(name, err))
+		return false;
+	if (!mine)
+		return true;
+	if (!br_client_set(conf, name, equals + 1, &why))
+		return br_fail(err, "kafka.properties: %s", why.text);
+	return true;
+}
+
+static bool
+set_identity(rd_kafka_conf_t *conf, const struct br_config *config,
+    enum br_client_kind kind, struct br_error *err)
+{
+	const struct br_config_kafka *k = &config->kafka;
+	char host[65] = "", id[128];
+
+	(void)gethostname(host, sizeof(host) - 1);
+	(void)snprintf(id, sizeof(id), "outbox-bridge-%s-%ld",
+	    k->instance != NULL && k->instance[0] != '\0' ? k->instance : host,
+	    (long)getpid());
+	if (!br_client_set(conf, "client.id", id, err) ||
+	    !br_client_set(conf, "bootstrap.servers", k->brokers, err))
+		return false;
+	if (kind != BR_CLIENT_CONSUMER)
+		return true;
+	if (k->instance != NULL && k->instance[0] != '\0' &&
+	    !br_client_set(conf, "group.instance.id", k->instance, err))
+		return false;
+	return br_client_set(conf, "group.id", k->group, err);
+}
+
+static bool
+fill(rd_kafka_conf_t *conf, const struct br_config *config,
+    enum br_client_kind kind, struct br_error *err)
+{
+	bool producer = kind == BR_CLIENT_PRODUCER;
+
+	if (!set_identity(conf, config, kind, err) ||
+	    !set_all(conf, common_defaults, COUNT(common_defaults), err))
+		return false;
+	if (producer ? !set_all(conf, producer_defaults,
+			   COUNT(producer_defaults), err)
+		     : !set_all(conf, consumer_defaults,
+			   COUNT(consumer_defaults), err))
+		return false;
+	for (size_t i = 0; i < config->kafka.properties.count; i++)
+		if (!override(conf, kind, config->kafka.properties.item[i], err))
+			return false;
+	if (producer ? !set_all(
+			   conf, producer_forced, COUNT(producer_forced), err)
+		     : !set_all(
+			   conf, consumer_forced, COUNT(consumer_forced), err))
+		return false;
+	return br_client_set(conf, "log.queue", "true", err);
+}
+
+rd_kafka_conf_t *
+br_client_conf(const struct br_config *config, enum br_client_kind kind,
+    struct br_error *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	int events = RD_KAFKA_EVENT_LOG | RD_KAFKA_EVENT_ERROR;
+
+	if (!fill(conf, config, kind, err)) {
+		rd_kafka_conf_destroy(conf);
+		return NULL;
+	}
+	if (kind == BR_CLIENT_CONSUMER)
+		events |= RD_KAFKA_EVENT_REBALANCE |
+		    RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_FETCH;
+	if (kind == BR_CLIENT_PRODUCER)
+		events |= RD_KAFKA_EVENT_DR;
+	rd_kafka_conf_set_events(conf, events);
+	return conf;
+}
+
+rd_kafka_t *
+br_client_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct br_error *err)
+{
+	char reason[512];
+	rd_kafka_t *rk = rd_kafka_new(type, conf, reason, sizeof(reason));
+
+	if (rk == NULL) {
+		rd_kafka_conf_destroy(conf);
+		(void)br_fail(err, "kafka client: %s", reason);
+	}
+	return rk;
+}
+
+static enum br_level
+level_of(int syslog_level)
+{
+	if (syslog_level <= 2)
+		return BR_ERROR;
+	if (syslog_level <= 4)
+		return BR_WARN;
+	return syslog_level <= 6 ? BR_INFO : BR_DEBUG;
+}
+
+void
+br_client_log(const rd_kafka_t *rk, rd_kafka_event_t *ev)
+{
+	const char *facility, *text, *name = rd_kafka_name(rk);
+	char group[96];
+	int level;
+
+	if (rd_kafka_event_log(ev, &facility, &text, &level) != 0)
+		return;
+	/* kafka.properties go to every client on purpose */
+	if (strcmp(facility, "CONFWARN") == 0 &&
+	    strstr(text, "will be ignored by this") != NULL)
+		return;
+	/* of brokers older than 0.11, with every request for metadata */
+	if (strcmp(facility, "AUTOCREATE") == 0)
+		level = 7;
+	(void)snprintf(group, sizeof(group), "librdkafka %s", facility);
+	BR_LOG_LIMITED(level_of(level), group, "librdkafka",
+	    br_kv_str("client", name), br_kv_str("facility", facility),
+	    br_kv_str("text", text));
+}
+
+void
+br_client_log_error(const rd_kafka_t *rk, rd_kafka_event_t *ev)
+{
+	const char *name = rd_kafka_err2name(rd_kafka_event_error(ev));
+
+	BR_LOG_LIMITED(BR_WARN, name, "kafka error",
+	    br_kv_str("client", rd_kafka_name(rk)), br_kv_str("error", name),
+	    br_kv_str("text", rd_kafka_event_error_string(ev)));
+}
+
+struct destroyer {
+	rd_kafka_t *rk;
+	int flags;
+};
+
+static void *
+destroy_thread(void *arg)
+{
+	struct destroyer d = *(struct destroyer *)arg;
+
+	free(arg);
+	rd_kafka_destroy_flags(d.rk, d.flags);
+	return NULL;
+}
+
+void
+br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms)
+{
+	struct destroyer *d = br_kafka_zeroed(1, sizeof(*d));
+	struct timespec until;
+	pthread_t thread;
+
+	d->rk = rk;
+	d->flags = flags;
+	if (pthread_create(&thread, NULL, destroy_thread, d) != 0) {
+		free(d);
+		return;
+	}
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+		(void)pthread_detach(thread);
+}

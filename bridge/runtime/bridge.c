@@ -1,0 +1,514 @@
+/* bridge: see the header. What happens before the loop stands in prepare.c. */
+#include "bridge/runtime/bridge.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bridge/admin/server.h"
+#include "bridge/base/clock.h"
+#include "bridge/base/metrics.h"
+#include "bridge/kafka/consumer.h"
+#include "bridge/runtime/alarms.h"
+#include "bridge/runtime/burial.h"
+#include "bridge/runtime/intake.h"
+#include "bridge/runtime/parts.h"
+#include "bridge/runtime/pool.h"
+#include "bridge/runtime/prepare.h"
+#include "bridge/runtime/reload.h"
+
+#define BATCH 256
+/* Reading goes on for so many batches before the loop looks around. */
+#define BATCHES 8
+#define GAUGES_MS 1000
+
+/* Legal moves: to the right only. */
+enum phase { PREPARING, RUNNING, DRAINING, LEAVING, ENDED };
+
+struct br_bridge {
+	const struct br_config *config;
+	struct br_alarms *alarms;
+	struct br_admin *admin;
+	struct br_consumer *consumer;
+	struct br_pool *pool;
+	struct br_parts *parts;
+	struct br_burial *burial;
+	struct br_intake *intake;
+	int wake_fd;    /* workers: something settled */
+	int control_fd; /* stop and reload */
+	atomic_bool stop;
+	atomic_bool reload;
+	atomic_bool ready;
+	enum phase phase;
+	int status;
+	int64_t end_ms; /* DRAINING: when patience ends */
+	bool more;      /* the record queue may hold something */
+	bool full;      /* back-pressure: nothing is read */
+	int64_t gauges_ms;
+};
+
+/* ---- wiring */
+
+static bool
+admin_ready(void *opaque, struct br_buffer *why)
+{
+	struct br_bridge *b = opaque;
+
+	if (br_alarms_block_ready(b->alarms, why))
+		return false;
+	if (atomic_load(&b->ready))
+		return true;
+	br_buffer_str(why, "no partitions assigned yet");
+	return false;
+}
+
+static void
+admin_refresh(void *opaque)
+{
+	struct br_bridge *b = opaque;
+	struct br_sched_stats stats;
+
+	br_pool_stats(b->pool, &stats);
+	br_metric_set(BR_M_IN_FLIGHT, (int64_t)stats.in_flight);
+	br_metric_set(BR_M_WAITING, (int64_t)stats.waiting);
+}
+
+/* A dead letter is stored, or forgotten because its partition is gone. */
+static void
+buried(void *opaque, struct br_ref *ref, bool stored)
+{
+	struct br_bridge *b = opaque;
+
+	br_pool_buried(b->pool, ref);
+	if (stored)
+		br_parts_settled(b->parts, ref);
+	else
+		br_parts_dropped(b->parts, ref);
+}
+
+static bool
+make_rooms(struct br_bridge *b, int *status, struct br_error *err)
+{
+	const char *own[1] = {b->config->dlq.topic};
+
+	*status = BR_EXIT_CONFIG;
+	b->intake = br_intake_new(b->config, err);
+	if (b->intake == NULL)
+		return false;
+	b->pool = br_pool_new(b->config, b->wake_fd, err);
+	if (b->pool == NULL)
+		return false;
+	b->consumer = br_consumer_new(b->config, own, 1, err);
+	if (b->consumer == NULL)
+		return false;
+	b->burial = br_burial_new(b->config, b->alarms, buried, b, err);
+	if (b->burial == NULL)
+		return false;
+	b->parts = br_parts_new(b->config, b->consumer, b->pool, b->alarms);
+	if (b->config->admin.host[0] != '\0') {
+		struct br_admin_source source = {b, admin_ready, admin_refresh};
+
+		*status = BR_EXIT_FATAL;
+		b->admin = br_admin_start(
+		    b->config->admin.host, b->config->admin.port, &source, err);
+		if (b->admin == NULL)
+			return false;
+	}
+	return true;
+}
+
+struct br_bridge *
+br_bridge_new(const struct br_config *config, int *status, struct br_error *err)
+{
+	struct br_bridge *b = calloc(1, sizeof(*b));
+
+	if (b == NULL)
+		abort();
+	b->config = config;
+	b->alarms = br_alarms_new();
+	b->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	b->control_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (b->wake_fd < 0 || b->control_fd < 0) {
+		*status = BR_EXIT_FATAL;
+		(void)br_fail(err, "eventfd: %s", strerror(errno));
+	} else if (make_rooms(b, status, err))
+		return b;
+	(void)br_bridge_free(b);
+	return NULL;
+}
+
+bool
+br_bridge_free(struct br_bridge *b)
+{
+	if (b->admin != NULL)
+		br_admin_stop(b->admin);
+	if (b->pool != NULL && !br_pool_stop(b->pool, true, 2000))
+		return false;
+	if (b->pool != NULL && b->parts != NULL) {
+		struct br_ref *ref = br_pool_settled(b->pool), *next;
+
+		for (; ref != NULL; ref = next) {
+			next = ref->settled_next;
+			if (ref->settled == BR_SETTLED_DEAD)
+				br_pool_buried(b->pool, ref);
+			br_parts_dropped(b->parts, ref);
+		}
+	}
+	br_burial_free(b->burial, 0);
+	br_parts_free(b->parts);
+	br_consumer_free(b->consumer);
+	br_pool_free(b->pool);
+	br_intake_free(b->intake);
+	br_alarms_free(b->alarms);
+	if (b->wake_fd >= 0)
+		(void)close(b->wake_fd);
+	if (b->control_fd >= 0)
+		(void)close(b->control_fd);
+	free(b);
+	return true;
+}
+
+static void
+control(struct br_bridge *b)
+{
+	uint64_t one = 1;
+	int saved = errno;
+
+	if (write(b->control_fd, &one, sizeof(one)) < 0)
+		errno = saved; /* full: it will wake all the same */
+}
+
+void
+br_bridge_stop(struct br_bridge *b)
+{
+	atomic_store(&b->stop, true);
+	control(b);
+}
+
+void
+br_bridge_reload(struct br_bridge *b)
+{
+	atomic_store(&b->reload, true);
+	control(b);
+}
+
+uint16_t
+br_bridge_admin_port(const struct br_bridge *b)
+{
+	return b->admin != NULL ? br_admin_port(b->admin) : 0;
+}
+
+/* ---- the loop's parts */
+
+static void
+drain_settled(struct br_bridge *b)
+{
+	struct br_ref *ref = br_pool_settled(b->pool), *next;
+
+	for (; ref != NULL; ref = next) {
+		next = ref->settled_next;
+		switch (ref->settled) {
+		case BR_SETTLED_NOT:
+			abort();
+		case BR_SETTLED_DELIVERED:
+			br_parts_settled(b->parts, ref);
+			break;
+		case BR_SETTLED_DEAD:
+			br_burial_add(b->burial, ref);
+			break;
+		case BR_SETTLED_DROPPED:
+			br_parts_dropped(b->parts, ref);
+			break;
+		}
+	}
+}
+
+static void
+fatal(struct br_bridge *b, const char *msg, const char *because)
+{
+	BR_LOG(BR_ERROR, msg, br_kv_str("because", because));
+	b->status = BR_EXIT_FATAL;
+	if (b->phase < LEAVING)
+		b->phase = ENDED;
+}
+
+static void
+kafka_event(
+    struct br_bridge *b, const struct br_kafka_event *ev, int64_t now_ms)
+{
+	switch (ev->what) {
+	case BR_KAFKA_NOTHING:
+		break;
+	case BR_KAFKA_ASSIGN:
+	case BR_KAFKA_REVOKE:
+	case BR_KAFKA_COMMITTED:
+	case BR_KAFKA_ANSWER:
+		br_parts_event(b->parts, ev, now_ms);
+		br_burial_forget_gone(b->burial);
+		break;
+	case BR_KAFKA_BROKERS_DOWN:
+		br_alarms_set(b->alarms, BR_ALARM_BROKER_DOWN,
+		    "no Kafka broker answers; events wait, and go on by "
+		    "themselves");
+		break;
+	case BR_KAFKA_BROKERS_UP:
+		br_alarms_set(b->alarms, BR_ALARM_BROKER_DOWN, NULL);
+		break;
+	case BR_KAFKA_ERROR:
+		BR_LOG_LIMITED(
+		    BR_WARN, ev->text, "kafka", br_kv_str("because", ev->text));
+		break;
+	case BR_KAFKA_FATAL:
+		fatal(b, "the Kafka client cannot go on", ev->text);
+		break;
+	}
+}
+
+/* An event whose URL may not be used until a line of configuration says so:
+ * its partition waits; a DLQ full of good events would be worse. */
+static void
+hold_for_url(struct br_bridge *b, struct br_part *part,
+    const struct br_record *record, const char *host)
+{
+	struct br_error why;
+
+	(void)br_fail(&why,
+	    "topic %s partition %d waits at offset %lld: the event names %s "
+	    "and delivery.event_urls is empty; add delivery.event_urls = "
+	    "[ \"%s\" ], or delivery.event_url = \"ignore\", and restart",
+	    record->topic, (int)record->partition, (long long)record->offset,
+	    host, host);
+	br_parts_hold(b->parts, part, why.text);
+}
+
+/* One record; true when `*ref` is to be put. */
+static bool
+take_record(
+    struct br_bridge *b, const struct br_record *record, struct br_ref **ref)
+{
+	struct br_part *part =
+	    br_parts_find(b->parts, record->topic, record->partition);
+	char host[300];
+
+	if (part == NULL || part->state != BR_PART_READING)
+		return false;
+	br_metric_add(BR_M_RECORDS, 1);
+	/* Already seen: a resumed or moved position may repeat. */
+	if (record->offset < part->ledger.next)
+		return false;
+	switch (br_intake_take(
+	    b->intake, record, part->sched, ref, host, sizeof(host))) {
+	case BR_INTAKE_EVENT:
+		br_parts_opened(part, *ref);
+		return true;
+	case BR_INTAKE_SKIP:
+		br_ledger_pass(&part->ledger, record->offset + 1);
+		break;
+	case BR_INTAKE_HOLD:
+		hold_for_url(b, part, record, host);
+		break;
+	}
+	return false;
+}
+
+/* Nothing is read while the open events fill their share of the buffer. */
+static bool
+may_read(struct br_bridge *b)
+{
+	uint64_t open = br_parts_open_bytes(b->parts);
+	uint64_t share = (uint64_t)b->config->limits.buffer_bytes / 4 * 3;
+
+	if (open >= share)
+		b->full = true;
+	else if (open < share / 8 * 7)
+		b->full = false;
+	br_metric_set(BR_M_BUFFER_BYTES, (int64_t)open);
+	return !b->full && b->phase == RUNNING;
+}
+
+static void
+read_records(struct br_bridge *b, int64_t now_ms)
+{
+	struct br_read batch[BATCH];
+	struct br_ref *refs[BATCH];
+
+	for (int i = 0; i < BATCHES && b->more && may_read(b); i++) {
+		size_t count = br_consumer_read(b->consumer, batch, BATCH);
+		size_t made = 0;
+
+		b->more = count != 0;
+		for (size_t j = 0; j < count; j++)
+			if (batch[j].kind != BR_READ_RECORD)
+				br_parts_read(b->parts, &batch[j], now_ms);
+			else if (take_record(b, &batch[j].record, &refs[made]))
+				made++;
+		br_consumer_release(b->consumer);
+		if (made != 0)
+			br_pool_put(b->pool, refs, made);
+	}
+	br_parts_throttle(b->parts);
+}
+
+static void
+drain_events(struct br_bridge *b, int64_t now_ms)
+{
+	struct br_kafka_event ev;
+
+	while (br_consumer_next(b->consumer, &ev)) {
+		kafka_event(b, &ev, now_ms);
+		br_kafka_event_clear(&ev);
+	}
+}
+
+static void
+begin_drain(struct br_bridge *b, int64_t now_ms)
+{
+	struct br_sched_stats stats;
+
+	br_pool_stats(b->pool, &stats);
+	BR_LOG(BR_INFO, "stopping",
+	    br_kv_int("in_flight", (int64_t)stats.in_flight),
+	    br_kv_int("waiting", (int64_t)stats.waiting),
+	    br_kv_int("limit_ms", b->config->limits.shutdown_ms));
+	b->phase = DRAINING;
+	b->end_ms = now_ms + b->config->limits.shutdown_ms;
+	br_parts_shutdown(b->parts, now_ms);
+}
+
+/* The end by steps: what is in flight comes back, the last commit, leave. */
+static void
+step_end(struct br_bridge *b, int64_t now_ms)
+{
+	/* The last fifth is for the commit and for leaving the group. */
+	int64_t leave_ms = b->end_ms - b->config->limits.shutdown_ms / 5;
+
+	if (b->phase == DRAINING &&
+	    (br_parts_quiet(b->parts) || now_ms >= leave_ms)) {
+		b->phase = LEAVING;
+		br_consumer_close(b->consumer);
+	}
+	if (b->phase == LEAVING &&
+	    (br_consumer_closed(b->consumer) || now_ms >= b->end_ms))
+		b->phase = ENDED;
+}
+
+static void
+gauges(struct br_bridge *b, int64_t now_ms)
+{
+	if (now_ms < b->gauges_ms)
+		return;
+	b->gauges_ms = now_ms + GAUGES_MS;
+	br_parts_gauges(b->parts, br_clock_wall_ms());
+	atomic_store(
+	    &b->ready, b->phase == RUNNING && br_parts_ready(b->parts));
+}
+
+static void
+step_control(struct br_bridge *b, int64_t now_ms)
+{
+	if (atomic_exchange(&b->reload, false))
+		br_reload_check(b->config);
+	if (atomic_load(&b->stop) && b->phase == RUNNING)
+		begin_drain(b, now_ms);
+	if (b->phase == RUNNING && br_parts_no_start(b->parts)) {
+		b->status = BR_EXIT_UNAVAILABLE;
+		b->phase = ENDED;
+	}
+}
+
+/* Sleeps until something happens or is due. */
+static void
+wait_for_anything(struct br_bridge *b, int64_t until_ms)
+{
+	struct pollfd fds[4] = {
+	    {.fd = br_consumer_fd(b->consumer), .events = POLLIN},
+	    {.fd = br_burial_fd(b->burial), .events = POLLIN},
+	    {.fd = b->wake_fd, .events = POLLIN},
+	    {.fd = b->control_fd, .events = POLLIN},
+	};
+	int64_t wait_ms = until_ms - br_clock_mono_ms();
+	uint64_t count;
+
+	if (b->more && may_read(b))
+		wait_ms = 0;
+	if (wait_ms > GAUGES_MS)
+		wait_ms = GAUGES_MS;
+	if (poll(fds, 4, wait_ms > 0 ? (int)wait_ms : 0) <= 0)
+		return;
+	if (fds[0].revents != 0) {
+		br_consumer_wake_clear(b->consumer);
+		b->more = true;
+	}
+	if (fds[1].revents != 0)
+		br_burial_wake_clear(b->burial);
+	for (int i = 2; i < 4; i++)
+		if (fds[i].revents != 0 &&
+		    read(fds[i].fd, &count, sizeof(count)) < 0 &&
+		    errno != EAGAIN)
+			abort();
+}
+
+static void
+loop(struct br_bridge *b)
+{
+	int64_t parts_ms, burial_ms;
+
+	while (b->phase != ENDED) {
+		int64_t now_ms = br_clock_mono_ms();
+
+		step_control(b, now_ms);
+		drain_settled(b);
+		drain_events(b, now_ms);
+		burial_ms = br_burial_step(b->burial, now_ms);
+		drain_settled(b);
+		parts_ms = br_parts_step(b->parts, now_ms);
+		read_records(b, now_ms);
+		gauges(b, now_ms);
+		if (b->phase >= DRAINING)
+			step_end(b, now_ms);
+		if (b->phase == ENDED)
+			break;
+		wait_for_anything(
+		    b, burial_ms < parts_ms ? burial_ms : parts_ms);
+	}
+}
+
+static void
+log_end(const struct br_bridge *b)
+{
+	BR_LOG(BR_INFO, "stopped", br_kv_int("status", b->status),
+	    br_kv_int("delivered", br_metric_get(BR_M_DELIVERED)),
+	    br_kv_int("connections_open_max",
+	        br_metric_get(BR_M_CONNECTIONS_OPEN_MAX)));
+}
+
+int
+br_bridge_run(struct br_bridge *b)
+{
+	struct br_error err;
+
+	br_metric_set(BR_M_START_TIME, br_clock_wall_ms() / 1000);
+	b->status = br_prepare(b->config, &b->stop, &err);
+	if (b->status != BR_EXIT_OK) {
+		BR_LOG(
+		    BR_ERROR, "cannot start", br_kv_str("because", err.text));
+		return b->status;
+	}
+	if (atomic_load(&b->stop))
+		return BR_EXIT_OK;
+	if (!br_pool_start(b->pool, &err) ||
+	    !br_consumer_subscribe(b->consumer, &err)) {
+		BR_LOG(
+		    BR_ERROR, "cannot start", br_kv_str("because", err.text));
+		return BR_EXIT_FATAL;
+	}
+	b->phase = RUNNING;
+	b->more = true;
+	loop(b);
+	log_end(b);
+	return b->status;
+}

@@ -1,0 +1,348 @@
+/* burial: see the header. */
+#include "bridge/runtime/burial.h"
+
+#include <stdlib.h>
+
+#include "bridge/base/clock.h"
+#include "bridge/base/metrics.h"
+#include "bridge/kafka/deadletter.h"
+#include "bridge/runtime/epitaph.h"
+#include "bridge/runtime/parts.h"
+
+#define AGAIN_FIRST_MS 1000
+#define AGAIN_MAX_MS 30000
+
+struct letter {
+	struct letter *next;
+	struct br_ref *ref;
+	struct br_epitaph_style style;
+	bool too_large; /* refused even with the fewest headers */
+	int64_t due_ms;
+};
+
+struct list {
+	struct letter *first, *last;
+	size_t count;
+};
+
+struct br_burial {
+	const struct br_config *config;
+	struct br_alarms *alarms;
+	br_buried_fn *buried;
+	void *opaque;
+	struct br_deadletter *producer;
+	struct br_epitaph *epitaph;
+	struct list waiting; /* to be sent */
+	struct list large;   /* too large: each with its own time */
+	int64_t again_ms;    /* not before */
+	int64_t wait_ms;     /* 0: the DLQ works */
+};
+
+static void
+append(struct list *l, struct letter *letter)
+{
+	letter->next = NULL;
+	if (l->last != NULL)
+		l->last->next = letter;
+	else
+		l->first = letter;
+	l->last = letter;
+	l->count++;
+}
+
+static struct letter *
+shift(struct list *l)
+{
+	struct letter *letter = l->first;
+
+	if (letter == NULL)
+		return NULL;
+	l->first = letter->next;
+	if (l->first == NULL)
+		l->last = NULL;
+	l->count--;
+	return letter;
+}
+
+struct br_burial *
+br_burial_new(const struct br_config *config, struct br_alarms *alarms,
+    br_buried_fn *buried, void *opaque, struct br_error *err)
+{
+	struct br_burial *b = calloc(1, sizeof(*b));
+
+	if (b == NULL)
+		abort();
+	b->config = config;
+	b->alarms = alarms;
+	b->buried = buried;
+	b->opaque = opaque;
+	b->producer = br_deadletter_new(config, err);
+	if (b->producer == NULL) {
+		free(b);
+		return NULL;
+	}
+	b->epitaph = br_epitaph_new(config);
+	return b;
+}
+
+/* The letter ends: stored, or forgotten. */
+static void
+end(struct br_burial *b, struct letter *letter, bool stored)
+{
+	struct br_ref *ref = letter->ref;
+
+	free(letter);
+	b->buried(b->opaque, ref, stored);
+}
+
+void
+br_burial_free(struct br_burial *b, int timeout_ms)
+{
+	struct br_dead_result result;
+	struct letter *letter;
+
+	if (b == NULL)
+		return;
+	while (br_deadletter_next(b->producer, &result))
+		end(b, result.opaque, false);
+	while ((letter = shift(&b->waiting)) != NULL)
+		end(b, letter, false);
+	while ((letter = shift(&b->large)) != NULL)
+		end(b, letter, false);
+	br_deadletter_free(b->producer, timeout_ms);
+	br_epitaph_free(b->epitaph);
+	free(b);
+}
+
+int
+br_burial_fd(const struct br_burial *b)
+{
+	return br_deadletter_fd(b->producer);
+}
+
+void
+br_burial_wake_clear(struct br_burial *b)
+{
+	br_deadletter_wake_clear(b->producer);
+}
+
+void
+br_burial_add(struct br_burial *b, struct br_ref *ref)
+{
+	struct letter *letter = calloc(1, sizeof(*letter));
+
+	if (letter == NULL)
+		abort();
+	letter->ref = ref;
+	append(&b->waiting, letter);
+}
+
+static void
+log_letter(const struct br_ref *ref, const char *msg)
+{
+	const struct br_event *ev = ref->event;
+	const struct br_failure *f = ref->failure;
+	const char *reason = br_epitaph_reason(ref);
+
+	BR_LOG_LIMITED(BR_WARN, reason, msg,
+	    br_kv_str("topic", ev->record.topic),
+	    br_kv_int("partition", ev->record.partition),
+	    br_kv_int("offset", ref->offset),
+	    br_kv_bytes("key", ev->record.key.data, ev->record.key.len),
+	    br_kv_str("event", ev->idempotency_key),
+	    br_kv_str("route", ev->route), br_kv_str("target", ev->target),
+	    br_kv_int("attempt", ref->attempts),
+	    br_kv_int("status",
+	        f != NULL && f->last.head_complete ? f->last.http_status : 0),
+	    br_kv_str("reason", reason), br_kv_str("detail", ev->detail),
+	    br_kv_str("next", "dlq"));
+}
+
+static void
+stored(struct br_burial *b, struct letter *letter)
+{
+	br_metric_add_label(
+	    BR_M_DEAD_LETTERS, br_epitaph_reason(letter->ref), 1);
+	log_letter(letter->ref, "dead-lettered");
+	b->wait_ms = b->again_ms = 0;
+	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
+	if (letter->too_large)
+		/* The limit was raised: the others may fit now too. */
+		for (struct letter *l = b->large.first; l != NULL; l = l->next)
+			l->due_ms = 0;
+	if (b->large.count == 0)
+		br_alarms_set(b->alarms, BR_ALARM_DLQ_TOO_LARGE, NULL);
+	end(b, letter, true);
+}
+
+/* The DLQ cannot be written now: everything waits, with growing patience. */
+static void
+back_off(struct br_burial *b, const char *text, int64_t now_ms)
+{
+	struct br_error why;
+
+	if (b->again_ms <= now_ms) {
+		b->wait_ms = b->wait_ms == 0 ? AGAIN_FIRST_MS : 2 * b->wait_ms;
+		if (b->wait_ms > AGAIN_MAX_MS)
+			b->wait_ms = AGAIN_MAX_MS;
+		b->again_ms = now_ms + b->wait_ms;
+	}
+	(void)br_fail(&why,
+	    "the dead letter topic %s cannot be written: %s; dead letters and "
+	    "their keys wait, nothing is lost",
+	    b->config->dlq.topic, text);
+	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, why.text);
+}
+
+static void
+too_large(struct br_burial *b, struct letter *letter, const char *text,
+    int64_t now_ms)
+{
+	const struct br_record *r = &letter->ref->event->record;
+	struct br_error why;
+
+	if (!letter->style.minimal) {
+		letter->style.minimal = true;
+		append(&b->waiting, letter);
+		return;
+	}
+	letter->too_large = true;
+	letter->due_ms = now_ms + AGAIN_MAX_MS;
+	(void)br_fail(&why,
+	    "topic %s partition %d offset %lld (%zu bytes) is too large for "
+	    "the dead letter topic %s: %s; raise its max.message.bytes",
+	    r->topic, (int)r->partition, (long long)letter->ref->offset,
+	    r->key.len + r->value.len, b->config->dlq.topic, text);
+	br_alarms_set(b->alarms, BR_ALARM_DLQ_TOO_LARGE, why.text);
+	append(&b->large, letter);
+}
+
+static bool
+is_gone(const struct letter *letter)
+{
+	const struct br_part *part = br_sched_part_opaque(letter->ref->part);
+
+	return part->state == BR_PART_GONE;
+}
+
+static void
+take_result(
+    struct br_burial *b, const struct br_dead_result *result, int64_t now_ms)
+{
+	struct letter *letter = result->opaque;
+
+	if (result->class == BR_DEAD_STORED) {
+		stored(b, letter);
+		return;
+	}
+	if (is_gone(letter)) {
+		end(b, letter, false);
+		return;
+	}
+	switch (result->class) {
+	case BR_DEAD_STORED:
+		break;
+	case BR_DEAD_WAIT:
+		append(&b->waiting, letter);
+		back_off(b, result->text, now_ms);
+		break;
+	case BR_DEAD_TIMESTAMP:
+		letter->style.replace_timestamp = true;
+		append(&b->waiting, letter);
+		break;
+	case BR_DEAD_TOO_LARGE:
+		too_large(b, letter, result->text, now_ms);
+		break;
+	}
+}
+
+/* Sends one; false when the producer takes no more for now. */
+static bool
+send(struct br_burial *b, struct letter *letter, int64_t now_ms)
+{
+	struct br_header headers[BR_EPITAPH_HEADERS];
+	struct br_record copy = letter->ref->event->record;
+	struct br_error err = {{0}};
+	bool retry = false;
+	size_t count =
+	    br_epitaph_write(b->epitaph, letter->ref, &letter->style, headers);
+
+	if (letter->style.replace_timestamp)
+		copy.timestamp_ms = 0;
+	if (br_deadletter_send(
+	        b->producer, &copy, headers, count, letter, &retry, &err))
+		return true;
+	if (!retry)
+		back_off(b, err.text, now_ms);
+	return false;
+}
+
+/* Those whose time has come go back among the waiting. */
+static void
+release_large(struct br_burial *b, int64_t now_ms)
+{
+	for (size_t n = b->large.count; n > 0; n--) {
+		struct letter *letter = shift(&b->large);
+
+		append(
+		    letter->due_ms <= now_ms ? &b->waiting : &b->large, letter);
+	}
+}
+
+static int64_t
+next_time(const struct br_burial *b)
+{
+	int64_t next_ms = INT64_MAX;
+
+	if (b->waiting.count != 0 && b->again_ms != 0)
+		next_ms = b->again_ms;
+	for (struct letter *l = b->large.first; l != NULL; l = l->next)
+		if (l->due_ms < next_ms)
+			next_ms = l->due_ms;
+	return next_ms;
+}
+
+int64_t
+br_burial_step(struct br_burial *b, int64_t now_ms)
+{
+	struct br_dead_result result;
+
+	while (br_deadletter_next(b->producer, &result))
+		take_result(b, &result, now_ms);
+	if (b->large.count != 0)
+		release_large(b, now_ms);
+	while (b->waiting.count != 0 && now_ms >= b->again_ms) {
+		struct letter *letter = shift(&b->waiting);
+
+		if (!send(b, letter, now_ms)) {
+			append(&b->waiting, letter);
+			break;
+		}
+		/* While the DLQ fails, one at a time finds out. */
+		if (b->wait_ms != 0) {
+			b->again_ms = now_ms + b->wait_ms;
+			break;
+		}
+	}
+	return next_time(b);
+}
+
+static void
+forget(struct br_burial *b, struct list *l)
+{
+	for (size_t n = l->count; n > 0; n--) {
+		struct letter *letter = shift(l);
+
+		if (is_gone(letter))
+			end(b, letter, false);
+		else
+			append(l, letter);
+	}
+}
+
+void
+br_burial_forget_gone(struct br_burial *b)
+{
+	forget(b, &b->waiting);
+	forget(b, &b->large);
+}

@@ -1,0 +1,367 @@
+/* decode: the order of the steps; see the header and draft.h. */
+#include "bridge/source/decode.h"
+
+#include "bridge/core/pattern.h"
+#include "bridge/source/detect.h"
+#include "bridge/source/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PLANS 256 /* topics remembered; a power of two */
+
+/* What the configuration says about a topic. */
+struct plan {
+	char *topic; /* NULL: free */
+	enum br_format format;
+	bool skip;
+};
+
+struct br_decoder {
+	const struct br_config *config;
+	struct br_names *names;
+	struct br_arena arena;
+	struct plan plans[PLANS];
+	size_t plan_count;
+	struct br_pattern **skip;
+	struct br_pattern **formats;
+	const struct br_slice **header;
+	struct br_json_value *member;
+	struct br_slice placeholder;
+	struct br_slice placeholder64;
+	char *placeholder64_text;
+};
+
+static void *
+allocate(size_t count, size_t size)
+{
+	void *p = calloc(count != 0 ? count : 1, size);
+
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+/* The loader has checked every pattern: one that fails here is our bug. */
+static struct br_pattern *
+compile(const char *text)
+{
+	struct br_error err;
+	struct br_pattern *p = br_pattern_new(text, &err);
+
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+static char *
+base64(struct br_slice in)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *out = allocate((in.len + 2) / 3 * 4 + 1, 1), *to = out;
+
+	for (size_t i = 0; i < in.len; i += 3) {
+		size_t n = in.len - i < 3 ? in.len - i : 3;
+		uint32_t bits = (uint32_t)in.data[i] << 16;
+
+		bits |= n > 1 ? (uint32_t)in.data[i + 1] << 8 : 0;
+		bits |= n > 2 ? in.data[i + 2] : 0;
+		*to++ = digits[bits >> 18];
+		*to++ = digits[bits >> 12 & 63];
+		*to++ = n > 1 ? digits[bits >> 6 & 63] : '=';
+		*to++ = n > 2 ? digits[bits & 63] : '=';
+	}
+	return out;
+}
+
+struct br_decoder *
+br_decoder_new(const struct br_config *config)
+{
+	const struct br_config_source *source = &config->source;
+	struct br_decoder *d = allocate(1, sizeof(*d));
+	size_t slots;
+
+	d->config = config;
+	d->names = br_names_new(source);
+	slots = br_names_slots(d->names);
+	d->header = allocate(slots, sizeof(struct br_slice *));
+	d->member = allocate(slots, sizeof(*d->member));
+	d->skip = allocate(source->skip_topics.count, sizeof(*d->skip));
+	for (size_t i = 0; i < source->skip_topics.count; i++)
+		d->skip[i] = compile(source->skip_topics.item[i]);
+	d->formats = allocate(source->format_count, sizeof(*d->formats));
+	for (size_t i = 0; i < source->format_count; i++)
+		d->formats[i] = compile(source->formats[i].topic);
+	if (source->unavailable_value != NULL &&
+	    source->unavailable_value[0] != '\0') {
+		d->placeholder = br_slice_str(source->unavailable_value);
+		d->placeholder64_text = base64(d->placeholder);
+		d->placeholder64 = br_slice_str(d->placeholder64_text);
+	}
+	return d;
+}
+
+static void
+forget_plans(struct br_decoder *d)
+{
+	for (size_t i = 0; i < PLANS; i++) {
+		free(d->plans[i].topic);
+		d->plans[i].topic = NULL;
+	}
+	d->plan_count = 0;
+}
+
+void
+br_decoder_free(struct br_decoder *d)
+{
+	if (d == NULL)
+		return;
+	forget_plans(d);
+	for (size_t i = 0; i < d->config->source.skip_topics.count; i++)
+		br_pattern_free(d->skip[i]);
+	for (size_t i = 0; i < d->config->source.format_count; i++)
+		br_pattern_free(d->formats[i]);
+	free(d->skip);
+	free(d->formats);
+	free(d->header);
+	free(d->member);
+	free(d->placeholder64_text);
+	br_names_free(d->names);
+	br_arena_free(&d->arena);
+	free(d);
+}
+
+static struct plan
+make_plan(const struct br_decoder *d, const char *topic)
+{
+	const struct br_config_source *source = &d->config->source;
+	struct plan plan = {.format = source->format};
+	size_t i = 0;
+
+	for (size_t s = 0; s < source->skip_topics.count; s++)
+		plan.skip = plan.skip || br_pattern_match(d->skip[s], topic);
+	while (i < source->format_count &&
+	    !br_pattern_match(d->formats[i], topic))
+		i++;
+	if (i < source->format_count)
+		plan.format = source->formats[i].format;
+	return plan;
+}
+
+/* The plan of a topic, made once; a full table is emptied and filled anew. */
+static const struct plan *
+plan_of(struct br_decoder *d, const char *topic)
+{
+	uint32_t hash = 2166136261u;
+	size_t i;
+
+	for (const char *c = topic; *c != '\0'; c++)
+		hash = (hash ^ (uint8_t)*c) * 16777619u;
+	if (d->plan_count > PLANS / 4 * 3)
+		forget_plans(d);
+	for (i = hash % PLANS; d->plans[i].topic != NULL; i = (i + 1) % PLANS)
+		if (strcmp(d->plans[i].topic, topic) == 0)
+			return &d->plans[i];
+	d->plans[i] = make_plan(d, topic);
+	d->plans[i].topic = strdup(topic);
+	if (d->plans[i].topic == NULL)
+		abort();
+	d->plan_count++;
+	return &d->plans[i];
+}
+
+bool
+br_draft_skip(struct br_draft *d, const char *reason)
+{
+	if (d->out->result == BR_DECODE_DELIVER) {
+		d->out->result = BR_DECODE_SKIP;
+		d->out->reason = reason;
+		d->out->stage = "detect";
+	}
+	return false;
+}
+
+bool
+br_draft_dead(struct br_draft *d, const char *stage, const char *reason,
+    const char *format, ...)
+{
+	va_list args;
+
+	if (d->out->result != BR_DECODE_DELIVER)
+		return false;
+	d->out->result = BR_DECODE_DEAD;
+	d->out->reason = reason;
+	d->out->stage = stage;
+	va_start(args, format);
+	vsnprintf(d->out->detail, sizeof(d->out->detail), format, args);
+	va_end(args);
+	return false;
+}
+
+/* An event without a payload: what the configuration wants to happen. */
+static bool
+no_payload(struct br_draft *d, const char *reason, struct br_payload *p)
+{
+	switch (d->config->source.on_null_payload) {
+	case BR_ON_NULL_DLQ:
+		return br_draft_dead(d, "validate", reason,
+		    "the event has no payload (source.on_null_payload = "
+		    "\"skip\" or \"send_empty\" does not dead-letter it)");
+	case BR_ON_NULL_SKIP:
+		return br_draft_skip(d, "null-payload");
+	case BR_ON_NULL_SEND_EMPTY:
+		break;
+	}
+	p->null = false;
+	p->body = br_slice_str("");
+	p->syntax = BR_BODY_NOT_JSON;
+	return true;
+}
+
+/* A null: an event only where something names it. */
+static bool
+null_payload(struct br_draft *d, struct br_payload *p)
+{
+	const struct br_slice *op = d->header[BR_SLOT_OP];
+	bool deleted = op != NULL &&
+	    (br_slice_eq(*op, br_slice_str("d")) ||
+		br_slice_eq(*op, br_slice_str("\"d\"")));
+
+	if (!d->has_key || deleted)
+		return br_draft_skip(d, "tombstone");
+	return no_payload(d, "null-payload", p);
+}
+
+static bool
+empty_payload(struct br_draft *d, struct br_payload *p)
+{
+	if (d->has_key)
+		return no_payload(d, "empty-value", p);
+	return br_draft_dead(d, "detect", "empty-value",
+	    "the value is empty and no `id` header says that it is an event");
+}
+
+static bool
+java_value(struct br_draft *d)
+{
+	const char *converter = "JsonConverter";
+
+	if (!d->has_id && !br_shape_decide(d, br_shape_of_java(d->record)))
+		return false;
+	if (!br_text_begins(d->record->value, "Struct{"))
+		converter = "ByteArrayConverter";
+	return br_draft_dead(d, "detect", "java-text",
+	    "the value is the text of a Java object, the data is lost: set "
+	    "value.converter to org.apache.kafka.connect.%s.%s in the "
+	    "connector and insert the event again",
+	    converter[0] == 'J' ? "json" : "converters", converter);
+}
+
+static bool
+find_payload(struct br_draft *d, enum br_format format, struct br_payload *p)
+{
+	struct br_slice value = d->record->value;
+
+	if (value.data == NULL)
+		return null_payload(d, p);
+	if (value.len == 0)
+		return empty_payload(d, p);
+	if (br_text_is_java(value))
+		return java_value(d);
+	p->body = value;
+	switch (format) {
+	case BR_FORMAT_STRING:
+		d->out->format = "string";
+		break;
+	case BR_FORMAT_BYTES:
+		d->out->format = "bytes";
+		break;
+	case BR_FORMAT_JSON:
+		if (!br_payload_json(d, p))
+			return false;
+		break;
+	case BR_FORMAT_JSON_SCHEMA:
+		if (!br_payload_json_schema(d, p))
+			return false;
+		break;
+	case BR_FORMAT_AUTO:
+		if (!br_payload_auto(d, p))
+			return false;
+		break;
+	}
+	if (p->null)
+		return null_payload(d, p);
+	return p->body.len > 0 || empty_payload(d, p);
+}
+
+static void
+look_at_headers(struct br_draft *d)
+{
+	static const char prefix[] = "outbox.event.";
+	struct br_slice topic = br_slice_str(d->record->topic);
+	size_t n = sizeof(prefix) - 1, type_count;
+	const int *types = br_names_types(d->names, &type_count);
+
+	br_names_collect(d->names, d->record, d->header);
+	if (topic.len > n && memcmp(topic.data, prefix, n) == 0)
+		d->aggregate_topic =
+		    (struct br_slice){topic.data + n, topic.len - n};
+	d->has_id = d->header[BR_SLOT_ID] != NULL;
+	d->has_key = d->has_id;
+	for (int i = BR_SLOT_KEY; i < BR_SLOT_KEY_END; i++)
+		d->has_key = d->has_key || d->header[i] != NULL;
+	d->from_router = d->aggregate_topic.data != NULL;
+	for (int i = BR_SLOT_AGGREGATE; i < BR_SLOT_RETRIES_END; i++)
+		d->from_router = d->from_router || d->header[i] != NULL;
+	for (size_t i = 0; i < type_count; i++)
+		d->from_router = d->from_router || d->header[types[i]] != NULL;
+}
+
+static void
+skip_topic(struct br_draft *d)
+{
+	bool heartbeat = strncmp(d->record->topic, "__debezium-heartbeat",
+			     strlen("__debezium-heartbeat")) == 0;
+
+	br_draft_skip(d, heartbeat ? "heartbeat" : "topic-skipped");
+}
+
+void
+br_decode(struct br_decoder *d, const struct br_record *record,
+    struct br_decoded *out)
+{
+	const struct plan *plan = plan_of(d, record->topic);
+	struct br_payload payload = {.syntax = BR_BODY_UNKNOWN};
+	struct br_draft draft = {
+	    .config = d->config,
+	    .names = d->names,
+	    .arena = &d->arena,
+	    .record = record,
+	    .header = d->header,
+	    .member = d->member,
+	    .watch = {{d->placeholder, d->placeholder64}, false},
+	    .out = out,
+	};
+
+	br_arena_reset(&d->arena);
+	memset(out, 0, sizeof(*out));
+	out->format = "";
+	out->stage = "";
+	out->order_key = br_order_key(&d->arena, record->key);
+	if (plan->skip) {
+		skip_topic(&draft);
+		return;
+	}
+	look_at_headers(&draft);
+	if (find_payload(&draft, plan->format, &payload))
+		br_routed_body(&draft, &payload);
+	if (out->result != BR_DECODE_SKIP)
+		br_routed_fields(&draft);
+	/* What is not delivered has no body, hint or key of its own. */
+	if (out->result == BR_DECODE_DELIVER)
+		return;
+	out->body = (struct br_slice){NULL, 0};
+	out->offset_key = false;
+}

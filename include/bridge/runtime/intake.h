@@ -1,0 +1,39 @@
+/*
+ * intake: a Kafka record to an event: decode, route, check the URL, copy.
+ *
+ * Kafka thread only. The only file that knows records, decoding and the
+ * engine's events at once. Never blocks.
+ */
+#ifndef BRIDGE_RUNTIME_INTAKE_H
+#define BRIDGE_RUNTIME_INTAKE_H
+
+#include "bridge/base/error.h"
+#include "bridge/config/config.h"
+#include "bridge/core/event.h"
+
+enum br_intake_result {
+	BR_INTAKE_EVENT, /* `ref` is made */
+	BR_INTAKE_SKIP,  /* counted; the offset is passed */
+	BR_INTAKE_HOLD   /* the record must wait: its partition holds */
+};
+
+struct br_intake;
+
+/* NULL and a reason for rules that do not compile. */
+struct br_intake *br_intake_new(
+    const struct br_config *config, struct br_error *err);
+void br_intake_free(struct br_intake *in);
+
+/*
+ * Takes one record. EVENT: `*ref` is made, with its event and `part`, and
+ * belongs to the caller. HOLD: an event names a URL of its own and
+ * delivery.event_urls is empty; `host` tells which.
+ */
+enum br_intake_result br_intake_take(struct br_intake *in,
+    const struct br_record *record, struct br_sched_part *part,
+    struct br_ref **ref, char *host, size_t host_size);
+
+/* Frees a reference and what it holds. */
+void br_ref_free(struct br_ref *ref);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * parts: the partitions that are ours, and how far each may be committed.
+ *
+ * Kafka thread only; nothing blocks. Answers the group's events: asks where
+ * to begin, begins, commits watermarks, and gives partitions up when they are
+ * revoked, once what is in flight is back or its time is over. Every
+ * assignment of a partition is a `struct br_part` of its own (its epoch):
+ * what settles for an old one is never committed.
+ */
+#ifndef BRIDGE_RUNTIME_PARTS_H
+#define BRIDGE_RUNTIME_PARTS_H
+
+#include "bridge/config/config.h"
+#include "bridge/core/ledger.h"
+#include "bridge/kafka/consumer.h"
+#include "bridge/runtime/alarms.h"
+#include "bridge/runtime/pool.h"
+
+/*
+ * Life of an assignment. Legal moves: ASKING to STARTING, READING, HELD;
+ * STARTING to READING; READING to HELD; HELD to ASKING; any to CLOSING; any
+ * to GONE. GONE is the end: only waiting for what is still out.
+ */
+enum br_part_state {
+	BR_PART_ASKING,   /* the brokers are asked where to begin */
+	BR_PART_STARTING, /* a new start offset is being committed */
+	BR_PART_READING,
+	BR_PART_HELD,    /* a fault: nothing is read, `why` says it */
+	BR_PART_CLOSING, /* revoked or shutting down: waiting for its events */
+	BR_PART_GONE     /* not ours any more */
+};
+
+struct br_part {
+	struct br_part *next;
+	char *topic;
+	int32_t partition;
+	enum br_part_state state;
+	struct br_ledger ledger;
+	struct br_sched_part *sched;
+	size_t out;           /* references that the engine has */
+	int64_t committed;    /* acknowledged by the brokers; -1: none */
+	bool committed_known; /* the start is known: it may be committed */
+	int64_t asked_ms;     /* ASKING: when to ask again */
+	uint64_t ticket;      /* ASKING: of the question under way; 0: none */
+	bool reading;         /* the client reads it */
+	bool paused;          /* too many open events */
+	bool gap;             /* HELD for a position that is not in the log */
+	char why[400];        /* HELD */
+};
+
+struct br_parts;
+
+struct br_parts *br_parts_new(const struct br_config *config,
+    struct br_consumer *consumer, struct br_pool *pool,
+    struct br_alarms *alarms);
+/* Frees the partitions whose events are all back, and the rest of it. */
+void br_parts_free(struct br_parts *ps);
+
+/* Assignments, revokes, commit replies, answers; ignores other events. */
+void br_parts_event(
+    struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms);
+
+/* The assignment that records of this partition belong to, or NULL. */
+struct br_part *br_parts_find(
+    struct br_parts *ps, const char *topic, int32_t partition);
+
+/* The reader met the end of a partition, or a fault. */
+void br_parts_read(
+    struct br_parts *ps, const struct br_read *read, int64_t now_ms);
+
+/* Nothing more is read of this partition until the cure; `why` for people. */
+void br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why);
+
+/* References went to the engine, or came back and settled, or were dropped. */
+void br_parts_opened(struct br_part *part, struct br_ref *ref);
+void br_parts_settled(struct br_parts *ps, struct br_ref *ref);
+void br_parts_dropped(struct br_parts *ps, struct br_ref *ref);
+
+/* What is due: commits, revokes, questions. Returns when to call again. */
+int64_t br_parts_step(struct br_parts *ps, int64_t now_ms);
+
+/* Begins the end: nothing is read, what waits is dropped. */
+void br_parts_shutdown(struct br_parts *ps, int64_t now_ms);
+/* True when all that was in flight is back and committed. */
+bool br_parts_quiet(const struct br_parts *ps);
+
+/* True when a rebalance or the end waits for events to come back. */
+bool br_parts_waiting(const struct br_parts *ps);
+
+/* True once the group gave us an assignment (which may be empty), and every
+ * partition of it has found its start. */
+bool br_parts_ready(const struct br_parts *ps);
+
+/* Bytes of open events over all partitions. */
+uint64_t br_parts_open_bytes(const struct br_parts *ps);
+
+/* True, once: the process must end because `kafka.start = "error"` met a
+ * group without offsets. */
+bool br_parts_no_start(struct br_parts *ps);
+
+/* Stops the client's reading of partitions with too many open events, and
+ * lets it go on where they have become fewer. */
+void br_parts_throttle(struct br_parts *ps);
+
+/* Sets lag and age gauges. */
+void br_parts_gauges(struct br_parts *ps, int64_t wall_ms);
+
+#endif

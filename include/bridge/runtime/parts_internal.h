@@ -1,0 +1,46 @@
+/*
+ * parts_internal: what parts.c and start.c share, and nobody else includes.
+ */
+#ifndef BRIDGE_RUNTIME_PARTS_INTERNAL_H
+#define BRIDGE_RUNTIME_PARTS_INTERNAL_H
+
+#include "bridge/runtime/parts.h"
+
+/* A commit without an answer is given up after so long. */
+#define BR_COMMIT_REPLY_MS 10000
+/* A revoke whose time is over still commits once, for so long. */
+#define BR_LAST_COMMIT_MS 2000
+
+struct br_parts {
+	const struct br_config *config;
+	struct br_consumer *consumer;
+	struct br_pool *pool;
+	struct br_alarms *alarms;
+	struct br_part *first;      /* ours */
+	struct br_part *gone;       /* not ours, some events still out */
+	struct br_part *last_found; /* records come in runs of a partition */
+	bool assigned;              /* the group has answered */
+	bool shutting_down;
+	bool no_start;
+	int64_t commit_ms;               /* next commit */
+	struct br_positions *committing; /* under way; NULL: none */
+	uint64_t commit_ticket;
+	int64_t commit_until_ms;
+	struct br_positions *revoked; /* being given up; NULL: none */
+	int64_t revoke_until_ms;
+	bool revoke_lost;
+};
+
+/* Asks for the start of every partition that has none. */
+void br_start_ask(struct br_parts *ps, int64_t now_ms);
+/* An answer to that. */
+void br_start_answer(
+    struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms);
+/* The start is committed: read. */
+void br_start_read(struct br_parts *ps, struct br_part *part);
+/* Asks again where it is time. */
+void br_start_step(struct br_parts *ps, int64_t now_ms);
+/* Raises or clears the alarms of held partitions. */
+void br_start_alarms(struct br_parts *ps);
+
+#endif
