@@ -33,7 +33,7 @@ static struct br_slice
 trim(const char *text, size_t len)
 {
 	while (len > 0 && strchr(" \t\r\n", text[len - 1]) != NULL &&
-	    text[len - 1] != '\0')
+	       text[len - 1] != '\0')
 		len--;
 	while (len > 0 && (*text == ' ' || *text == '\t')) {
 		text++;
@@ -112,8 +112,7 @@ take_field(struct br_answer *a, const char *line, size_t len)
 		return;
 	case 'c':
 		if (is_field(line, len, "Content-Length", &value))
-			a->length_zero =
-			    value.len == 1 && value.data[0] == '0';
+			a->length_zero = value.len == 1 && value.data[0] == '0';
 		return;
 	case 't':
 		if (is_field(line, len, "Transfer-Encoding", &value))
@@ -212,7 +211,7 @@ br_answer_late(struct br_answer *a, const char *bytes, size_t len)
 	if (status == 0)
 		return;
 	while (!a->head_complete && a->end == BR_ANSWER_OPEN &&
-	    (end = memchr(bytes, '\n', len)) != NULL) {
+	       (end = memchr(bytes, '\n', len)) != NULL) {
 		size_t n = (size_t)(end - bytes) + 1;
 
 		if (status_of(bytes, n) != 0)

@@ -32,7 +32,7 @@ struct br_http {
 	CURLSH *share; /* the connection cache; a new one is an empty one */
 	struct curl_slist *resolve;
 	struct br_fields fields;
-	struct br_buffer url; /* as set last */
+	struct br_buffer url;          /* as set last */
 	char origin[BR_HOST_MAX + 40]; /* whose connection is in the cache */
 	struct br_socket socket;
 	int64_t timeout_ms; /* of a whole attempt */
@@ -93,8 +93,8 @@ on_open(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 
 	(void)purpose;
 	h->connected = false;
-	return br_socket_open(&h->socket, &address->addr, address->socktype,
-	    address->protocol);
+	return br_socket_open(
+	    &h->socket, &address->addr, address->socktype, address->protocol);
 }
 
 /* What came while we were still sending; inside TLS it cannot be read. */
@@ -244,8 +244,7 @@ set_rules(struct br_http *h, const struct br_http_rules *rules)
 	SET(CURLOPT_MAXLIFETIME_CONN,
 	    (long)((rules->max_life_ms + 999) / 1000));
 	SET(CURLOPT_USERAGENT,
-	    rules->user_agent != NULL ? rules->user_agent
-	                              : BR_HTTP_USER_AGENT);
+	    rules->user_agent != NULL ? rules->user_agent : BR_HTTP_USER_AGENT);
 	if (rules->ca_file != NULL && rules->ca_file[0] != '\0')
 		SET(CURLOPT_CAINFO, rules->ca_file);
 	if (rules->resolve != NULL) {
@@ -305,8 +304,7 @@ br_http_new(const struct br_http_rules *rules, struct br_error *err)
 	h = calloc(1, sizeof(*h));
 	if (h == NULL || (h->easy = curl_easy_init()) == NULL)
 		abort();
-	br_socket_init(
-	    &h->socket, rules->timeout_ms + USER_TIMEOUT_MARGIN_MS);
+	br_socket_init(&h->socket, rules->timeout_ms + USER_TIMEOUT_MARGIN_MS);
 	h->timeout_ms = rules->timeout_ms;
 	h->timeout_set_ms = rules->timeout_ms;
 	h->max_idle_ms = rules->max_idle_ms;
@@ -371,11 +369,10 @@ turn_to_origin(struct br_http *h, int64_t now_ms)
 	const char *guard = rq->guard ? "guard " : "";
 	size_t n = strlen(guard), len = strlen(rq->target);
 	bool same = strncmp(h->origin, guard, n) == 0 &&
-	    strcmp(h->origin + n, rq->target) == 0;
+	            strcmp(h->origin + n, rq->target) == 0;
 
-	if (h->socket.fd >= 0 &&
-	    (!same || now_ms >= due_ms(h) ||
-	        br_socket_has_stray_bytes(&h->socket))) {
+	if (h->socket.fd >= 0 && (!same || now_ms >= due_ms(h) ||
+	                             br_socket_has_stray_bytes(&h->socket))) {
 		empty_cache(h);
 		same = false;
 	}
@@ -417,8 +414,8 @@ set_method(struct br_http *h, const char *method)
 	bool custom = strcmp(method, "POST") != 0;
 
 	if (custom || h->custom_method)
-		(void)curl_easy_setopt(h->easy, CURLOPT_CUSTOMREQUEST,
-		    custom ? method : NULL);
+		(void)curl_easy_setopt(
+		    h->easy, CURLOPT_CUSTOMREQUEST, custom ? method : NULL);
 	h->custom_method = custom;
 }
 
@@ -436,8 +433,8 @@ set_request(struct br_http *h)
 	    h->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)rq->body.len);
 	(void)curl_easy_setopt(h->easy, CURLOPT_POSTFIELDS,
 	    rq->body.len > 0 ? (const char *)rq->body.data : "");
-	(void)curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER,
-	    br_fields_build(&h->fields, rq));
+	(void)curl_easy_setopt(
+	    h->easy, CURLOPT_HTTPHEADER, br_fields_build(&h->fields, rq));
 	if (progress_on != h->progress_on)
 		(void)curl_easy_setopt(
 		    h->easy, CURLOPT_NOPROGRESS, progress_on ? 0L : 1L);
@@ -499,9 +496,9 @@ may_resend(const struct br_http *h, CURLcode code, int64_t start_ms)
 	if (code != CURLE_SEND_ERROR && code != CURLE_RECV_ERROR &&
 	    code != CURLE_GOT_NOTHING)
 		return false;
-	return h->requests == 1 && h->on_reused &&
-	    h->answer.head_bytes == 0 && !abort_wanted(h) &&
-	    br_clock_mono_ms() < start_ms + h->timeout_ms;
+	return h->requests == 1 && h->on_reused && h->answer.head_bytes == 0 &&
+	       !abort_wanted(h) &&
+	       br_clock_mono_ms() < start_ms + h->timeout_ms;
 }
 
 /*
@@ -512,7 +509,7 @@ static bool
 stood_in_own_way(const struct br_http *h, CURLcode code)
 {
 	return code == CURLE_COULDNT_CONNECT && h->socket.blocked > 0 &&
-	    h->requests == 0;
+	       h->requests == 0;
 }
 
 static CURLcode

@@ -12,47 +12,47 @@ struct block {
 };
 
 static const struct block refused4[] = {
-    {{0}, 8},              /* this network, unspecified */
-    {{10}, 8},             /* private */
-    {{100, 64}, 10},       /* shared by carrier NAT */
-    {{127}, 8},            /* loopback */
-    {{169, 254}, 16},      /* link-local, cloud metadata */
-    {{172, 16}, 12},       /* private */
-    {{192, 0, 0}, 24},     /* protocol assignments */
-    {{192, 0, 2}, 24},     /* documentation */
-    {{192, 88, 99}, 24},   /* 6to4 relays */
-    {{192, 168}, 16},      /* private */
-    {{198, 18}, 15},       /* benchmarks */
-    {{198, 51, 100}, 24},  /* documentation */
-    {{203, 0, 113}, 24},   /* documentation */
-    {{224}, 4},            /* multicast */
-    {{240}, 4},            /* reserved, broadcast */
+    {{0}, 8},             /* this network, unspecified */
+    {{10}, 8},            /* private */
+    {{100, 64}, 10},      /* shared by carrier NAT */
+    {{127}, 8},           /* loopback */
+    {{169, 254}, 16},     /* link-local, cloud metadata */
+    {{172, 16}, 12},      /* private */
+    {{192, 0, 0}, 24},    /* protocol assignments */
+    {{192, 0, 2}, 24},    /* documentation */
+    {{192, 88, 99}, 24},  /* 6to4 relays */
+    {{192, 168}, 16},     /* private */
+    {{198, 18}, 15},      /* benchmarks */
+    {{198, 51, 100}, 24}, /* documentation */
+    {{203, 0, 113}, 24},  /* documentation */
+    {{224}, 4},           /* multicast */
+    {{240}, 4},           /* reserved, broadcast */
 };
 
 static const struct block refused6[] = {
-    {{0}, 128},                                /* unspecified */
-    {{[15] = 1}, 128},                         /* loopback */
+    {{0}, 128},                                 /* unspecified */
+    {{[15] = 1}, 128},                          /* loopback */
     {{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48}, /* NAT64 of a site */
-    {{0x01}, 64},                              /* discard */
-    {{0x20, 0x01, 0x0d, 0xb8}, 32},            /* documentation */
-    {{0x3f, 0xff}, 20},                        /* documentation */
-    {{0xfc}, 7},                               /* private */
-    {{0xfe, 0x80}, 10},                        /* link-local */
-    {{0xfe, 0xc0}, 10},                        /* site-local */
-    {{0xff}, 8},                               /* multicast */
+    {{0x01}, 64},                               /* discard */
+    {{0x20, 0x01, 0x0d, 0xb8}, 32},             /* documentation */
+    {{0x3f, 0xff}, 20},                         /* documentation */
+    {{0xfc}, 7},                                /* private */
+    {{0xfe, 0x80}, 10},                         /* link-local */
+    {{0xfe, 0xc0}, 10},                         /* site-local */
+    {{0xff}, 8},                                /* multicast */
 };
 
 /* IPv6 forms that hold an IPv4 address, and where. */
 static const struct wrapper {
 	struct block block;
-	unsigned at;   /* first byte of the IPv4 address */
-	uint8_t flip;  /* Teredo stores it inverted */
+	unsigned at;  /* first byte of the IPv4 address */
+	uint8_t flip; /* Teredo stores it inverted */
 } wrappers[] = {
-    {{{[10] = 0xff, [11] = 0xff}, 96}, 12, 0},         /* mapped */
-    {{{0}, 96}, 12, 0},                                /* compatible */
-    {{{0x00, 0x64, 0xff, 0x9b}, 96}, 12, 0},           /* NAT64 */
-    {{{0x20, 0x02}, 16}, 2, 0},                        /* 6to4 */
-    {{{0x20, 0x01, 0x00, 0x00}, 32}, 12, 0xff},        /* Teredo */
+    {{{[10] = 0xff, [11] = 0xff}, 96}, 12, 0},  /* mapped */
+    {{{0}, 96}, 12, 0},                         /* compatible */
+    {{{0x00, 0x64, 0xff, 0x9b}, 96}, 12, 0},    /* NAT64 */
+    {{{0x20, 0x02}, 16}, 2, 0},                 /* 6to4 */
+    {{{0x20, 0x01, 0x00, 0x00}, 32}, 12, 0xff}, /* Teredo */
 };
 
 static bool

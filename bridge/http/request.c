@@ -25,8 +25,8 @@ br_request_rules_new(const struct br_config *config)
 	r->structured = config->delivery.idempotency_sf;
 	r->private_networks = config->delivery.private_networks;
 	r->key_header_count = names->count < BR_REQUEST_KEY_HEADERS
-	    ? names->count
-	    : BR_REQUEST_KEY_HEADERS;
+	                          ? names->count
+	                          : BR_REQUEST_KEY_HEADERS;
 	for (size_t i = 0; i < r->key_header_count; i++) {
 		r->key_header[i] = strdup(names->item[i]);
 		if (r->key_header[i] == NULL)
@@ -140,7 +140,7 @@ br_request_build(const struct br_request_rules *rules,
 	    .headers = out->header,
 	    .body = event->body,
 	    .guard = event->url_from_event && !event->literal_host &&
-	        !rules->private_networks};
+	             !rules->private_networks};
 	write_key(rules->structured, event->idempotency_key, out->key,
 	    sizeof(out->key));
 	for (size_t i = 0; i < rules->key_header_count; i++)

@@ -106,8 +106,8 @@ words(const struct br_result_facts *facts, const struct br_answer *answer,
 		return "the address is loopback, private or reserved";
 	if (answer->end == BR_ANSWER_BAD)
 		return answer->head_bytes > BR_ANSWER_HEAD_MAX
-		    ? "headers of more than 256 KiB"
-		    : "an answer without a status";
+		           ? "headers of more than 256 KiB"
+		           : "an answer without a status";
 	if (facts->aborted)
 		return "aborted";
 	if (facts->blocked > 0 && facts->code == CURLE_COULDNT_CONNECT)

@@ -130,15 +130,13 @@ tune(const struct br_socket *s, int fd)
 	set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_EVERY_S);
-	set_option(
-	    fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)s->user_timeout_ms);
+	set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)s->user_timeout_ms);
 }
 
 void
 br_socket_init(struct br_socket *s, int64_t user_timeout_ms)
 {
-	*s = (struct br_socket){
-	    .fd = -1, .user_timeout_ms = user_timeout_ms};
+	*s = (struct br_socket){.fd = -1, .user_timeout_ms = user_timeout_ms};
 }
 
 void
@@ -150,8 +148,8 @@ br_socket_begin(struct br_socket *s)
 }
 
 int
-br_socket_open(struct br_socket *s, const struct sockaddr *address, int type,
-    int protocol)
+br_socket_open(
+    struct br_socket *s, const struct sockaddr *address, int type, int protocol)
 {
 	int fd;
 
@@ -212,6 +210,5 @@ br_socket_has_stray_bytes(const struct br_socket *s)
 {
 	char byte;
 
-	return s->fd >= 0 &&
-	    recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+	return s->fd >= 0 && recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }

@@ -138,6 +138,17 @@ must_stop(enum br_read_kind kind)
 	    kind == BR_READ_CORRUPT;
 }
 
+/* Not every fault carries an offset; some carry a 0 that means nothing. */
+static int64_t
+offset_of(enum br_read_kind kind, const rd_kafka_topic_partition_t *where,
+    const struct br_part *part)
+{
+	bool told = kind == BR_READ_END || kind == BR_READ_OUT_OF_RANGE ||
+	    kind == BR_READ_CORRUPT;
+
+	return told && where->offset >= 0 ? where->offset : part->next;
+}
+
 /* On success `kept` holds what `out` points to. */
 static bool
 take_fault(struct br_reader *r, rd_kafka_event_t *ev, struct kept *kept,
@@ -159,7 +170,7 @@ take_fault(struct br_reader *r, rd_kafka_event_t *ev, struct kept *kept,
 	out->kind = kind_of(rd_kafka_event_error(ev));
 	out->record = (struct br_record){.topic = where->topic,
 	    .partition = where->partition,
-	    .offset = where->offset >= 0 ? where->offset : part->next,
+	    .offset = offset_of(out->kind, where, part),
 	    .timestamp_ms = -1};
 	(void)snprintf(out->text, sizeof(out->text), "%s",
 	    rd_kafka_event_error_string(ev));

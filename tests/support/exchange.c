@@ -27,8 +27,8 @@ exchange_send(struct exchange *x, const void *bytes, size_t len)
 	while (len > 0) {
 		size_t piece = len < 65536 ? len : 65536;
 		ssize_t n = x->ssl != NULL
-		    ? SSL_write(x->ssl, at, (int)piece)
-		    : send(x->fd, at, piece, MSG_NOSIGNAL);
+		                ? SSL_write(x->ssl, at, (int)piece)
+		                : send(x->fd, at, piece, MSG_NOSIGNAL);
 
 		if (n <= 0)
 			return false;
@@ -183,7 +183,7 @@ read_head(struct exchange *x)
 	const char *end;
 
 	while (x->input_len == 0 ||
-	    (end = memmem(x->input, x->input_len, "\r\n\r\n", 4)) == NULL) {
+	       (end = memmem(x->input, x->input_len, "\r\n\r\n", 4)) == NULL) {
 		if (x->input_len > HEAD_MAX || !read_more(x))
 			return false;
 	}
@@ -199,8 +199,7 @@ read_body(struct exchange *x)
 	size_t len = 0;
 	uint8_t *body;
 
-	if (receiver_header(
-	        x->request, "Content-Length", text, sizeof(text)))
+	if (receiver_header(x->request, "Content-Length", text, sizeof(text)))
 		len = strtoull(text, NULL, 10);
 	while (x->input_len < len) {
 		if (!read_more(x))

@@ -196,15 +196,14 @@ listen_at_loopback(struct receiver *r)
 		in4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	}
 	in4->sin_port = htons(r->options.port); /* the same place in both */
-	r->listener =
-	    socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	r->listener = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (r->listener < 0)
 		return false;
 	(void)setsockopt(
 	    r->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (r->options.ipv6)
-		(void)setsockopt(r->listener, IPPROTO_IPV6, IPV6_V6ONLY, &on,
-		    sizeof(on));
+		(void)setsockopt(
+		    r->listener, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (bind(r->listener, (struct sockaddr *)&address, len) != 0 ||
 	    listen(r->listener, 128) != 0 ||
 	    getsockname(r->listener, (struct sockaddr *)&address, &len) != 0)
@@ -260,8 +259,8 @@ receiver_new(const struct receiver_options *options)
 	if (r->stop_fd < 0)
 		abort();
 	if (options->authority != NULL)
-		r->tls = authority_context(
-		    options->authority, options->certificate);
+		r->tls =
+		    authority_context(options->authority, options->certificate);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -382,7 +381,7 @@ receiver_wait_requests(struct receiver *r, size_t count, int limit_ms)
 
 	pthread_mutex_lock(&r->lock);
 	while (r->requests < count &&
-	    pthread_cond_timedwait(&r->changed, &r->lock, &until) == 0)
+	       pthread_cond_timedwait(&r->changed, &r->lock, &until) == 0)
 		;
 	met = r->requests >= count;
 	pthread_mutex_unlock(&r->lock);
@@ -397,7 +396,7 @@ receiver_wait_open(struct receiver *r, int count, int limit_ms)
 
 	pthread_mutex_lock(&r->lock);
 	while (r->open != count &&
-	    pthread_cond_timedwait(&r->changed, &r->lock, &until) == 0)
+	       pthread_cond_timedwait(&r->changed, &r->lock, &until) == 0)
 		;
 	met = r->open == count;
 	pthread_mutex_unlock(&r->lock);
@@ -423,9 +422,9 @@ receiver_attempts(struct receiver *r, const char *key)
 
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; !r->options.discard && i < r->requests; i++)
-		n += receiver_header(r->kept[i], "Idempotency-Key", value,
-		         sizeof(value)) &&
-		    strcmp(value, key) == 0;
+		n += receiver_header(
+		         r->kept[i], "Idempotency-Key", value, sizeof(value)) &&
+		     strcmp(value, key) == 0;
 	pthread_mutex_unlock(&r->lock);
 	return n;
 }

@@ -48,8 +48,8 @@ struct receiver_options {
 	const struct authority *authority; /* NULL: plain HTTP */
 	enum certificate_kind certificate;
 	bool ipv6;
-	uint16_t port;               /* 0: any */
-	bool discard;                /* keep no requests, only their number */
+	uint16_t port;                /* 0: any */
+	bool discard;                 /* keep no requests, only their number */
 	struct receiver_tally *tally; /* NULL: none */
 };
 

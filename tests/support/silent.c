@@ -41,13 +41,13 @@ listen_at(struct silent *s, bool ipv6, uint16_t port)
 	socklen_t len = loopback(ipv6, port, &address);
 	int on = 1;
 
-	s->listener = socket(
-	    ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	s->listener =
+	    socket(ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (s->listener < 0)
 		return false;
 	if (ipv6)
-		(void)setsockopt(s->listener, IPPROTO_IPV6, IPV6_V6ONLY, &on,
-		    sizeof(on));
+		(void)setsockopt(
+		    s->listener, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (bind(s->listener, (struct sockaddr *)&address, len) != 0 ||
 	    listen(s->listener, 0) != 0)
 		return false;

@@ -17,8 +17,8 @@
 
 enum br_answer_end {
 	BR_ANSWER_OPEN,
-	BR_ANSWER_ENOUGH,  /* it told all that is of use: cut */
-	BR_ANSWER_BAD /* headers beyond the limit, or no status: cut */
+	BR_ANSWER_ENOUGH, /* it told all that is of use: cut */
+	BR_ANSWER_BAD     /* headers beyond the limit, or no status: cut */
 };
 
 /* A header of which exactly one value counts. */

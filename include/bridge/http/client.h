@@ -27,7 +27,7 @@ struct br_http_rules {
 	int64_t connect_timeout_ms;
 	int64_t max_idle_ms; /* an idle connection is used up to this */
 	int64_t max_life_ms;
-	const char *ca_file; /* "": the system's store */
+	const char *ca_file;    /* "": the system's store */
 	const char *user_agent; /* NULL: BR_HTTP_USER_AGENT */
 	const char *resolve; /* tests: curl's HOST:PORT:ADDRESS[,…], or NULL */
 };

@@ -20,7 +20,7 @@ struct br_result_facts {
 };
 
 /* Fills status, head_complete, transport, curl_code, detail and body. */
-void br_result_fill(struct br_outcome *out,
-    const struct br_result_facts *facts, const struct br_answer *answer);
+void br_result_fill(struct br_outcome *out, const struct br_result_facts *facts,
+    const struct br_answer *answer);
 
 #endif

@@ -11,8 +11,8 @@ static void
 check_body(struct br_http *h, struct receiver *r, const void *body, size_t len)
 {
 	struct br_http_header header = {"Content-Type", "text/plain"};
-	struct br_http_request rq = request_to(
-	    receiver_url(r), receiver_url(r), &header, NULL);
+	struct br_http_request rq =
+	    request_to(receiver_url(r), receiver_url(r), &header, NULL);
 	size_t before = receiver_requests(r);
 	const struct receiver_request *seen;
 	struct br_outcome out;
@@ -25,8 +25,8 @@ check_body(struct br_http *h, struct receiver *r, const void *body, size_t len)
 	seen = receiver_request(r, before);
 	assert_int_equal(seen->body_len, len);
 	assert_true(len == 0 || memcmp(seen->body, body, len) == 0);
-	assert_true(receiver_header(
-	    seen, "Content-Length", length, sizeof(length)));
+	assert_true(
+	    receiver_header(seen, "Content-Length", length, sizeof(length)));
 	(void)snprintf(expected, sizeof(expected), "%zu", len);
 	assert_string_equal(length, expected);
 }
@@ -71,8 +71,8 @@ test_head(void **state)
 	char url[128], expected[512];
 
 	(void)state;
-	(void)snprintf(url, sizeof(url), "%s/a/../b?x=1&y=%%20",
-	    receiver_url(r));
+	(void)snprintf(
+	    url, sizeof(url), "%s/a/../b?x=1&y=%%20", receiver_url(r));
 	rq.url = url;
 	rq.header_count = 3;
 	br_http_perform(h, &rq, &out);
@@ -106,8 +106,7 @@ test_url_and_method(void **state)
 	char url[128];
 
 	(void)state;
-	(void)snprintf(url, sizeof(url), "%s/\xc3\xa1?q=\xff",
-	    receiver_url(r));
+	(void)snprintf(url, sizeof(url), "%s/\xc3\xa1?q=\xff", receiver_url(r));
 	rq.url = url;
 	rq.method = "PUT";
 	br_http_perform(h, &rq, &out);
@@ -257,8 +256,7 @@ test_abort(void **state)
 
 	(void)state;
 	rq.abort = &a.flag;
-	assert_int_equal(
-	    pthread_create(&thread, NULL, abort_when_seen, &a), 0);
+	assert_int_equal(pthread_create(&thread, NULL, abort_when_seen, &a), 0);
 	br_http_perform(h, &rq, &out);
 	(void)pthread_join(thread, NULL);
 	expect("abort", &out, 0, BR_TRANSPORT_OTHER);
@@ -327,8 +325,8 @@ test_guard_by_name(void **state)
 	char target[64], resolve[128];
 
 	(void)state;
-	(void)snprintf(target, sizeof(target), "http://inside.test:%u",
-	    receiver_port(r));
+	(void)snprintf(
+	    target, sizeof(target), "http://inside.test:%u", receiver_port(r));
 	(void)snprintf(resolve, sizeof(resolve),
 	    "inside.test:%u:127.0.0.1,10.0.0.1,[::1]", receiver_port(r));
 	rules.resolve = resolve;

@@ -35,9 +35,8 @@ test_reuse(void **state)
 		assert_false(out.resent);
 	}
 	assert_int_equal(receiver_accepted(r), 1);
-	assert_int_equal(br_metric_get_label(
-	                     BR_M_CONNECTIONS_OPENED, receiver_url(r)),
-	    1);
+	assert_int_equal(
+	    br_metric_get_label(BR_M_CONNECTIONS_OPENED, receiver_url(r)), 1);
 	assert_int_equal(br_metric_get(BR_M_CONNECTIONS_OPEN_MAX), 1);
 	expect_open(1);
 	br_http_close(h);
@@ -100,7 +99,7 @@ test_stale(void **state)
 			        : BR_TRANSPORT_OK);
 		}
 		assert_true(receiver_requests(r) <=
-		    attempts + (size_t)(resends() - before));
+		            attempts + (size_t)(resends() - before));
 		assert_int_equal(receiver_open_max(r), 1);
 		br_http_free(h);
 		receiver_free(r);
@@ -192,8 +191,7 @@ test_no_third(void **state)
 		bool reset = k == 1;
 		struct receiver *r = receiver_with(only_first, &reset);
 		struct br_http *h = plain_client();
-		struct br_outcome out =
-		    post(h, receiver_url(r), "/", "first");
+		struct br_outcome out = post(h, receiver_url(r), "/", "first");
 		enum br_transport transport =
 		    reset ? BR_TRANSPORT_RESET : BR_TRANSPORT_EMPTY;
 
@@ -429,10 +427,9 @@ test_four(void **state)
 	for (int i = 0; i < CLIENTS; i++)
 		(void)pthread_join(thread[i], NULL);
 	for (int i = 0; i < 4; i++) {
-		assert_true(
-		    receiver_wait_open(crowd.receiver[i], 0, LIMIT_MS));
-		assert_int_equal(receiver_requests(crowd.receiver[i]),
-		    CLIENTS * ROUNDS / 4);
+		assert_true(receiver_wait_open(crowd.receiver[i], 0, LIMIT_MS));
+		assert_int_equal(
+		    receiver_requests(crowd.receiver[i]), CLIENTS * ROUNDS / 4);
 		receiver_free(crowd.receiver[i]);
 	}
 	assert_int_equal(atomic_load(&crowd.failed), 0);
@@ -470,9 +467,8 @@ test_no_drift(void **state)
 	}
 	assert_int_equal(
 	    br_metric_get_label(BR_M_CONNECTIONS_OPENED, target), 0);
-	assert_int_equal(br_metric_get_label(
-	                     BR_M_CONNECTIONS_OPENED, receiver_url(r)),
-	    5);
+	assert_int_equal(
+	    br_metric_get_label(BR_M_CONNECTIONS_OPENED, receiver_url(r)), 5);
 	br_http_free(h);
 	expect_open(0);
 	receiver_free(r);
@@ -497,8 +493,8 @@ test_dual_stack(void **state)
 		skip(); /* no IPv6 here */
 	}
 	br_metrics_reset();
-	(void)snprintf(target, sizeof(target), "http://both.test:%u",
-	    receiver_port(r));
+	(void)snprintf(
+	    target, sizeof(target), "http://both.test:%u", receiver_port(r));
 	(void)snprintf(resolve, sizeof(resolve), "both.test:%u:[::1],127.0.0.1",
 	    receiver_port(r));
 	rules.resolve = resolve;

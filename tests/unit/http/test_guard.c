@@ -104,8 +104,8 @@ test_wrapped(void **state)
 	    "2002:a9fe:a9fe::",
 	    /* Teredo holds the client's address inverted: 10.0.0.1 */
 	    "2001:0:808:808:0:0:f5ff:fffe"};
-	static const char *const allowed[] = {"::ffff:8.8.8.8",
-	    "::8.8.8.8", "64:ff9b::808:808", "2002:808:808::1",
+	static const char *const allowed[] = {"::ffff:8.8.8.8", "::8.8.8.8",
+	    "64:ff9b::808:808", "2002:808:808::1",
 	    "2001:0:808:808:0:0:f7f7:f7f7"};
 
 	(void)state;

@@ -91,8 +91,7 @@ test_all_headers(void **state)
 	assert_false(request.http.guard);
 	assert_int_equal(request.http.header_count, 5);
 	assert_string_equal(value_of(&request, "Idempotency-Key"), "order-1");
-	assert_string_equal(
-	    value_of(&request, "X-Idempotency-Key"), "order-1");
+	assert_string_equal(value_of(&request, "X-Idempotency-Key"), "order-1");
 	assert_string_equal(
 	    value_of(&request, "Content-Type"), event.content_type);
 	assert_string_equal(
@@ -159,8 +158,8 @@ test_structured_keys(void **state)
 static void
 test_hashed_keys(void **state)
 {
-	static const char *const keys[] = {"a\r\nX-Evil: 1", "a\nb", "tab\there",
-	    "\x7f", "\x01", "\xff"};
+	static const char *const keys[] = {
+	    "a\r\nX-Evil: 1", "a\nb", "tab\there", "\x7f", "\x01", "\xff"};
 	char hex[BR_SHA256_HEX], raw[80], quoted[82];
 
 	(void)state;
@@ -221,7 +220,8 @@ test_content_type(void **state)
 	static const struct {
 		const char *given, *sent;
 	} cases[] = {{"text/plain; charset=UTF-8", "text/plain; charset=UTF-8"},
-	    {NULL, "application/octet-stream"}, {"", "application/octet-stream"},
+	    {NULL, "application/octet-stream"},
+	    {"", "application/octet-stream"},
 	    {"text/plain\r\nX-Evil: 1", "application/octet-stream"},
 	    {"text/\xc3\xa1", "application/octet-stream"}};
 	struct br_config config = config_with(NULL, 0, false);
