@@ -222,6 +222,28 @@ produce_due(struct demo *d, struct br_error *err)
 	return br_mock_flush(d->cluster, 5000, err);
 }
 
+/* Until the bridge has its partitions: a mock cluster takes some seconds. */
+static bool
+wait_ready(struct demo *d, struct br_error *err)
+{
+	int64_t until_ms = br_clock_mono_ms() + PATIENCE_S * 1000;
+	struct br_buffer why = {0};
+	bool ready;
+
+	(void)printf("Joining the group …\n\n");
+	(void)fflush(stdout);
+	while (!(ready = br_bridge_ready(d->bridge, &why)) && !interrupted &&
+	       br_clock_mono_ms() < until_ms) {
+		(void)poll(NULL, 0, DRAW_MS);
+		br_buffer_clear(&why);
+	}
+	if (!ready)
+		(void)br_fail(err, "%s",
+		    interrupted ? "interrupted" : "the bridge is not ready");
+	br_buffer_free(&why);
+	return ready;
+}
+
 /* Until all is committed, Ctrl-C, or patience ends. True: all committed. */
 static bool
 watch(struct demo *d, struct br_error *err)
@@ -366,8 +388,9 @@ show(struct demo *d)
 		(void)fprintf(stderr, "outbox-bridge demo: %s\n", err.text);
 		return BR_EXIT_FATAL;
 	}
+	done = wait_ready(d, &err);
 	d->began_ms = br_clock_mono_ms();
-	done = watch(d, &err);
+	done = done && watch(d, &err);
 	good = summary(d);
 	if (!done) {
 		(void)printf("  ended early: %s\n", err.text);

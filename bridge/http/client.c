@@ -1,12 +1,10 @@
 /* client: see the header. */
 #include "bridge/http/client.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <curl/curl.h>
-#include <openssl/x509_vfy.h>
 
 #include "bridge/base/buffer.h"
 #include "bridge/base/clock.h"
@@ -17,7 +15,7 @@
 #include "bridge/http/result.h"
 #include "bridge/http/socket.h"
 
-#define DNS_CACHE_S 60L
+#include "options.h"
 
 /* The kernel gives a connection up only after libcurl had its chance. */
 #define USER_TIMEOUT_MARGIN_MS 1000
@@ -51,32 +49,6 @@ struct br_http {
 	bool connected;          /* a connection took the last request */
 	bool aborted;
 };
-
-bool
-br_http_global_init(struct br_error *err)
-{
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
-
-	/* OpenSSL writes when it closes; a peer that is gone must not end the
-	 * process. */
-	if (sigaction(SIGPIPE, &ignore, NULL) != 0)
-		return br_fail(err, "SIGPIPE cannot be ignored");
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return br_fail(err, "libcurl cannot be initialised");
-	return true;
-}
-
-void
-br_http_global_cleanup(void)
-{
-	curl_global_cleanup();
-}
-
-const char *
-br_http_version(void)
-{
-	return curl_version();
-}
 
 static bool
 abort_wanted(const struct br_http *h)
@@ -189,29 +161,6 @@ on_progress(void *user, curl_off_t down_total, curl_off_t down,
 	(ok = curl_easy_setopt(h->easy, (option), (value)) == CURLE_OK && ok)
 
 static bool
-set_behaviour(struct br_http *h)
-{
-	bool ok = true;
-
-	SET(CURLOPT_NOSIGNAL, 1L);
-	/* Else a slow resolver holds the thread past every time-out. */
-	SET(CURLOPT_QUICK_EXIT, 1L);
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	SET(CURLOPT_FOLLOWLOCATION, 0L);
-	SET(CURLOPT_HTTP09_ALLOWED, 0L);
-	SET(CURLOPT_PATH_AS_IS, 1L);
-	SET(CURLOPT_PROXY, ""); /* what the environment names is not ours */
-	SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	SET(CURLOPT_DNS_CACHE_TIMEOUT, DNS_CACHE_S);
-	SET(CURLOPT_POST, 1L);
-	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_SSL_VERIFYPEER, 1L);
-	SET(CURLOPT_SSL_VERIFYHOST, 2L);
-	return ok;
-}
-
-static bool
 set_callbacks(struct br_http *h)
 {
 	bool ok = true;
@@ -229,28 +178,6 @@ set_callbacks(struct br_http *h)
 	SET(CURLOPT_WRITEDATA, h);
 	SET(CURLOPT_XFERINFOFUNCTION, on_progress);
 	SET(CURLOPT_XFERINFODATA, h);
-	return ok;
-}
-
-static bool
-set_rules(struct br_http *h, const struct br_http_rules *rules)
-{
-	bool ok = true;
-
-	SET(CURLOPT_TIMEOUT_MS, (long)rules->timeout_ms);
-	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)rules->connect_timeout_ms);
-	/* To the second above: past_due() is exact, these stand behind it. */
-	SET(CURLOPT_MAXAGE_CONN, (long)((rules->max_idle_ms + 999) / 1000));
-	SET(CURLOPT_MAXLIFETIME_CONN,
-	    (long)((rules->max_life_ms + 999) / 1000));
-	SET(CURLOPT_USERAGENT,
-	    rules->user_agent != NULL ? rules->user_agent : BR_HTTP_USER_AGENT);
-	if (rules->ca_file != NULL && rules->ca_file[0] != '\0')
-		SET(CURLOPT_CAINFO, rules->ca_file);
-	if (rules->resolve != NULL) {
-		h->resolve = curl_slist_append(NULL, rules->resolve);
-		SET(CURLOPT_RESOLVE, h->resolve);
-	}
 	return ok;
 }
 
@@ -282,24 +209,12 @@ empty_cache(struct br_http *h)
 	h->origin[0] = '\0';
 }
 
-/* libcurl reads the file at the first handshake, which is too late to tell. */
-static bool
-ca_file_usable(const char *path, struct br_error *err)
-{
-	X509_STORE *store = X509_STORE_new();
-	bool ok = store != NULL && X509_STORE_load_file(store, path) == 1;
-
-	X509_STORE_free(store);
-	return ok || br_fail(err, "%s: no readable PEM certificate", path);
-}
-
 struct br_http *
 br_http_new(const struct br_http_rules *rules, struct br_error *err)
 {
 	struct br_http *h;
 
-	if (rules->ca_file != NULL && rules->ca_file[0] != '\0' &&
-	    !ca_file_usable(rules->ca_file, err))
+	if (!br_options_check(rules, err))
 		return NULL;
 	h = calloc(1, sizeof(*h));
 	if (h == NULL || (h->easy = curl_easy_init()) == NULL)
@@ -310,7 +225,7 @@ br_http_new(const struct br_http_rules *rules, struct br_error *err)
 	h->max_idle_ms = rules->max_idle_ms;
 	h->max_life_ms = rules->max_life_ms;
 	new_cache(h);
-	if (set_behaviour(h) && set_callbacks(h) && set_rules(h, rules))
+	if (set_callbacks(h) && br_options_set(h->easy, rules, &h->resolve))
 		return h;
 	(void)br_fail(err, "%s lacks an option that is needed", curl_version());
 	br_http_free(h);

@@ -66,6 +66,18 @@ pause_ms(struct br_ask *a, int ms)
 	return !stop;
 }
 
+/* What became of one partition of a call that ended with `e`. */
+static int
+error_of(rd_kafka_resp_err_t e, const rd_kafka_topic_partition_t *got)
+{
+	if (got == NULL)
+		return e != 0 ? e : RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+	/* the call gave up on it while it was still asking */
+	if (got->err == RD_KAFKA_RESP_ERR__IN_PROGRESS)
+		return e != 0 ? e : RD_KAFKA_RESP_ERR__TIMED_OUT;
+	return got->err != 0 ? got->err : e;
+}
+
 /*
  * One ListOffsets for all partitions: `at` is a time or -2 (beginning) or -1
  * (end), which the protocol takes in the same field. What `keep` gets is the
@@ -91,10 +103,8 @@ list_offsets(struct br_ask *a, struct question *q, bool use_offset, int64_t at,
 		    rd_kafka_topic_partition_list_find(
 			list, p->topic, p->partition);
 
-		if (e != 0 && (got == NULL || got->err == 0))
-			p->error = e;
-		else if (got->err != 0)
-			p->error = got->err;
+		if (error_of(e, got) != 0)
+			p->error = error_of(e, got);
 		else if (p->error == 0)
 			keep(p, got->offset);
 	}
@@ -114,6 +124,7 @@ keep_high(struct br_position *p, int64_t offset)
 	p->high = offset;
 }
 
+/* No record at or after that time: the end. */
 static void
 keep_offset(struct br_position *p, int64_t offset)
 {
@@ -143,6 +154,9 @@ ask_time(struct br_ask *a, struct question *q, const struct br_positions *at)
 	for (size_t i = 0; i < at->count; i++)
 		q->ev.positions->item[i].offset = at->item[i].offset;
 	(void)list_offsets(a, q, true, 0, keep_offset);
+	for (size_t i = 0; i < at->count; i++)
+		if (q->ev.positions->item[i].error != 0)
+			q->ev.positions->item[i].offset = -1;
 }
 
 static void
@@ -158,12 +172,12 @@ ask_committed(struct br_ask *a, struct question *q)
 		    rd_kafka_topic_partition_list_find(
 			list, p->topic, p->partition);
 
-		if (e != 0 || got == NULL || got->err != 0) {
-			p->error = got != NULL && got->err != 0 ? got->err : e;
+		p->offset = -1;
+		if (error_of(e, got) != 0) {
+			p->error = error_of(e, got);
 			continue;
 		}
-		if (p->error == 0)
-			p->offset = got->offset >= 0 ? got->offset : -1;
+		p->offset = got->offset >= 0 ? got->offset : -1;
 		br_position_metadata(p, got->metadata, got->metadata_size);
 	}
 	rd_kafka_topic_partition_list_destroy(list);

@@ -278,8 +278,12 @@ br_client_log(const rd_kafka_t *rk, rd_kafka_event_t *ev)
 	if (strcmp(facility, "CONFWARN") == 0 &&
 	    strstr(text, "will be ignored by this") != NULL)
 		return;
-	/* of brokers older than 0.11, with every request for metadata */
-	if (strcmp(facility, "AUTOCREATE") == 0)
+	/*
+	 * Either told as an error event too, or, by brokers older than 0.11,
+	 * with every request for metadata.
+	 */
+	if (strcmp(facility, "FAIL") == 0 ||
+	    strcmp(facility, "AUTOCREATE") == 0)
 		level = 7;
 	(void)snprintf(group, sizeof(group), "librdkafka %s", facility);
 	BR_LOG_LIMITED(level_of(level), group, "librdkafka",

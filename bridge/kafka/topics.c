@@ -13,6 +13,7 @@
 
 struct br_topics {
 	rd_kafka_t *rk;
+	char last_error[256]; /* why brokers were out of reach; or "" */
 };
 
 struct br_topics *
@@ -42,20 +43,21 @@ br_topics_free(struct br_topics *t)
 	free(t);
 }
 
-/* Writes what the client had to say, and gives its last error, or "". */
+/* Writes what the client had to say, and notes its last error. */
 static void
-tell(struct br_topics *t, char *last, size_t size)
+serve(struct br_topics *t)
 {
 	rd_kafka_queue_t *q = rd_kafka_queue_get_main(t->rk);
 	rd_kafka_event_t *ev;
 
-	last[0] = '\0';
 	while ((ev = rd_kafka_queue_poll(q, 0)) != NULL) {
 		if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_LOG)
 			br_client_log(t->rk, ev);
-		else if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_ERROR)
-			(void)snprintf(last, size, "%s",
-			    rd_kafka_event_error_string(ev));
+		else if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_ERROR &&
+		    rd_kafka_event_error(ev) !=
+			RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+			(void)snprintf(t->last_error, sizeof(t->last_error),
+			    "%s", rd_kafka_event_error_string(ev));
 		rd_kafka_event_destroy(ev);
 	}
 	rd_kafka_queue_destroy(q);
@@ -64,11 +66,10 @@ tell(struct br_topics *t, char *last, size_t size)
 static bool
 no_answer(struct br_topics *t, rd_kafka_resp_err_t e, struct br_error *err)
 {
-	char last[512];
-
-	tell(t, last, sizeof(last));
-	if (last[0] != '\0')
-		return br_fail(err, "%s (%s)", rd_kafka_err2str(e), last);
+	serve(t);
+	if (t->last_error[0] != '\0')
+		return br_fail(
+		    err, "%s (%s)", rd_kafka_err2str(e), t->last_error);
 	return br_fail(err, "%s", rd_kafka_err2str(e));
 }
 
@@ -188,7 +189,6 @@ br_topics_facts(struct br_topics *t, const char *topic, int timeout_ms,
     struct br_topic_facts *out, struct br_error *err)
 {
 	int64_t until_ms = br_clock_mono_ms() + timeout_ms;
-	char ignored[64];
 
 	*out = (struct br_topic_facts){.max_message_bytes = -1,
 	    .retention_ms = -1};
@@ -196,7 +196,8 @@ br_topics_facts(struct br_topics *t, const char *topic, int timeout_ms,
 		return false;
 	if (out->exists)
 		ask_configs(t, topic, until_ms, out);
-	tell(t, ignored, sizeof(ignored));
+	serve(t);
+	t->last_error[0] = '\0';
 	return true;
 }
 

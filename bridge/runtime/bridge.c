@@ -53,17 +53,21 @@ struct br_bridge {
 
 /* ---- wiring */
 
-static bool
-admin_ready(void *opaque, struct br_buffer *why)
+bool
+br_bridge_ready(struct br_bridge *b, struct br_buffer *why)
 {
-	struct br_bridge *b = opaque;
-
 	if (br_alarms_block_ready(b->alarms, why))
 		return false;
 	if (atomic_load(&b->ready))
 		return true;
 	br_buffer_str(why, "no partitions assigned yet");
 	return false;
+}
+
+static bool
+admin_ready(void *opaque, struct br_buffer *why)
+{
+	return br_bridge_ready(opaque, why);
 }
 
 static void
@@ -403,8 +407,6 @@ gauges(struct br_bridge *b, int64_t now_ms)
 		return;
 	b->gauges_ms = now_ms + GAUGES_MS;
 	br_parts_gauges(b->parts, br_clock_wall_ms());
-	atomic_store(
-	    &b->ready, b->phase == RUNNING && br_parts_ready(b->parts));
 }
 
 static void
@@ -468,6 +470,8 @@ loop(struct br_bridge *b)
 		parts_ms = br_parts_step(b->parts, now_ms);
 		read_records(b, now_ms);
 		gauges(b, now_ms);
+		atomic_store(&b->ready,
+		    b->phase == RUNNING && br_parts_ready(b->parts));
 		if (b->phase >= DRAINING)
 			step_end(b, now_ms);
 		if (b->phase == ENDED)

@@ -1,6 +1,7 @@
 /* burial: see the header. */
 #include "bridge/runtime/burial.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bridge/base/clock.h"
@@ -143,17 +144,20 @@ log_letter(const struct br_ref *ref, const char *msg)
 	const struct br_event *ev = ref->event;
 	const struct br_failure *f = ref->failure;
 	const char *reason = br_epitaph_reason(ref);
+	char status[16] = "";
 
+	if (f != NULL && f->last.head_complete)
+		(void)snprintf(
+		    status, sizeof(status), "%d", f->last.http_status);
 	BR_LOG_LIMITED(BR_WARN, reason, msg,
 	    br_kv_str("topic", ev->record.topic),
 	    br_kv_int("partition", ev->record.partition),
 	    br_kv_int("offset", ref->offset),
-	    br_kv_bytes("key", ev->record.key.data, ev->record.key.len),
+	    br_kv_bytes("key", ev->order_key.data, ev->order_key.len),
 	    br_kv_str("event", ev->idempotency_key),
 	    br_kv_str("route", ev->route), br_kv_str("target", ev->target),
 	    br_kv_int("attempt", ref->attempts),
-	    br_kv_int("status",
-	        f != NULL && f->last.head_complete ? f->last.http_status : 0),
+	    br_kv_str("status", status[0] != '\0' ? status : NULL),
 	    br_kv_str("reason", reason), br_kv_str("detail", ev->detail),
 	    br_kv_str("next", "dlq"));
 }

@@ -9,6 +9,7 @@
 #ifndef BRIDGE_RUNTIME_BRIDGE_H
 #define BRIDGE_RUNTIME_BRIDGE_H
 
+#include "bridge/base/buffer.h"
 #include "bridge/base/error.h"
 #include "bridge/config/config.h"
 
@@ -40,6 +41,10 @@ void br_bridge_stop(struct br_bridge *b);
 
 /* Asks it to look at its configuration file again (HUP). As above. */
 void br_bridge_reload(struct br_bridge *b);
+
+/* What /readyz says: partitions are assigned, and no alarm speaks against it.
+ * The reason why not is appended. */
+bool br_bridge_ready(struct br_bridge *b, struct br_buffer *why);
 
 /* Port of the admin pages, 0 when they are off. After br_bridge_new(). */
 uint16_t br_bridge_admin_port(const struct br_bridge *b);

@@ -1,0 +1,696 @@
+/*
+ * The scheduler and the ledger against a naive model: one array of events,
+ * searched anew for every question. Random runs; each prints nothing unless
+ * it fails, and then the seed that repeats it as the first run.
+ * BRIDGE_TEST_RUNS=N for more of them.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "bridge/core/ledger.h"
+#include "bridge/core/scheduler.h"
+#include "events.h"
+#include "seed.h"
+
+#define RUNS 60
+#define STEPS 1500
+#define EVENTS 40 /* at once */
+#define EPOCHS 6
+#define KEYS 5
+#define TARGETS 3
+#define WORKERS 5
+#define PREFER_MS 50
+
+enum place { WAITS, FLIES, DELAYED, SETTLED, BURYING };
+
+struct item {
+	struct br_ref *ref;
+	struct epoch *epoch;
+	int64_t offset;
+	int key, target;
+	uint32_t attempts, max_attempts;
+	bool undecodable;
+	enum place at;
+	int64_t since_ms; /* first of its lane: due since; DELAYED: due when */
+	enum br_settled how; /* SETTLED: and not yet in the test's hands */
+	uint64_t turn;       /* … when; what a close drops has one turn */
+	int64_t bury_ms;     /* BURYING: when the DLQ will have it */
+};
+
+/* One assignment of a partition. */
+struct epoch {
+	struct br_sched_part *part; /* NULL: place is free */
+	bool closed;
+	struct br_ledger ledger;
+	int64_t next;      /* offset */
+	int64_t dropped;   /* the lowest that was dropped */
+	int64_t watermark; /* the last one seen */
+};
+
+struct model {
+	uint64_t seed, random; /* of this run; its state */
+	size_t step;
+	struct br_sched_rules rules;
+	struct br_sched *s;
+	int64_t now_ms;
+	uint64_t turn;
+	struct item item[EVENTS];
+	size_t items;
+	struct epoch epoch[EPOCHS];
+	struct item *busy[WORKERS];
+	int last_target[WORKERS];
+};
+
+static const char *const target_names[TARGETS] = {
+    "https://a.test:443", "https://b.test:443", "http://c.test:80"};
+static const char *const key_names[KEYS] = {"k0", "k1", "k2", "k3", "k4"};
+
+static void
+expect(const struct model *m, bool ok, const char *what, int line)
+{
+	if (!ok)
+		fail_msg("line %d: %s (step %zu of BRIDGE_TEST_SEED=%llu)",
+		    line, what, m->step, (unsigned long long)m->seed);
+}
+#define EXPECT(m, what) expect(m, what, #what, __LINE__)
+
+static size_t
+below(struct model *m, size_t limit)
+{
+	return seed_below(&m->random, limit);
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- what the model knows */
+
+/* It is in its lane: nobody of that may overtake it. */
+static bool
+holds(const struct item *i)
+{
+	return i->at != SETTLED || i->how == BR_SETTLED_DEAD;
+}
+
+static bool
+same_lane(const struct model *m, const struct item *a, const struct item *b)
+{
+	if (a == b)
+		return true;
+	if (a->epoch != b->epoch || m->rules.order == BR_ORDER_NONE)
+		return false;
+	return m->rules.order == BR_ORDER_PARTITION ||
+	       (a->key >= 0 && a->key == b->key);
+}
+
+static bool
+is_first(const struct model *m, const struct item *i)
+{
+	for (size_t n = 0; n < m->items; n++) {
+		const struct item *other = &m->item[n];
+
+		if (holds(other) && other->offset < i->offset &&
+		    same_lane(m, other, i))
+			return false;
+	}
+	return holds(i);
+}
+
+static bool
+is_due(const struct model *m, const struct item *i)
+{
+	if (i->at == DELAYED)
+		return i->since_ms <= m->now_ms;
+	return i->at == WAITS && is_first(m, i);
+}
+
+/* Since when the oldest that is due waits, of one target or (-1) of all. */
+static int64_t
+oldest_due(const struct model *m, int target)
+{
+	int64_t oldest = INT64_MAX;
+
+	for (size_t n = 0; n < m->items; n++)
+		if ((target < 0 || m->item[n].target == target) &&
+		    is_due(m, &m->item[n]))
+			oldest = earlier(oldest, m->item[n].since_ms);
+	return oldest;
+}
+
+static int64_t
+next_due(const struct model *m)
+{
+	int64_t next = INT64_MAX;
+
+	for (size_t n = 0; n < m->items; n++)
+		if (m->item[n].at == DELAYED &&
+		    m->item[n].since_ms > m->now_ms)
+			next = earlier(next, m->item[n].since_ms);
+	return next;
+}
+
+static void
+settle(struct model *m, struct item *i, enum br_settled how)
+{
+	i->at = SETTLED;
+	i->how = how;
+	i->turn = m->turn;
+}
+
+/* Somebody has become the first of the lane that `i` is, or was, in. */
+static void
+serve(struct model *m, const struct item *i)
+{
+	for (size_t n = 0; n < m->items; n++) {
+		struct item *first = &m->item[n];
+
+		if (first->at != WAITS || !same_lane(m, first, i) ||
+		    !is_first(m, first))
+			continue;
+		first->since_ms = m->now_ms;
+		if (first->undecodable) {
+			m->turn++;
+			settle(m, first, BR_SETTLED_DEAD);
+		}
+	}
+}
+
+static struct item *
+find(struct model *m, const struct br_ref *ref)
+{
+	for (size_t n = 0; n < m->items; n++)
+		if (m->item[n].ref == ref)
+			return &m->item[n];
+	EXPECT(m, !"a reference that nobody put, or that is gone");
+	return NULL;
+}
+
+/* One at random that is at `at`, or NULL. */
+static struct item *
+any(struct model *m, enum place at)
+{
+	size_t start = below(m, EVENTS);
+
+	for (size_t n = 0; n < m->items; n++) {
+		struct item *i = &m->item[(start + n) % m->items];
+
+		if (i->at == at)
+			return i;
+	}
+	return NULL;
+}
+
+/* Takes it out of the array, where the last one gets its place. */
+static void
+forget(struct model *m, struct item *i)
+{
+	const struct item *last = &m->item[--m->items];
+
+	for (size_t w = 0; w < WORKERS; w++)
+		if (m->busy[w] == last)
+			m->busy[w] = i;
+	*i = *last;
+}
+
+/* ---- what is compared at every step */
+
+static void
+check_epoch(struct model *m, struct epoch *e)
+{
+	int64_t lowest = earlier(e->next, e->dropped), watermark;
+	size_t count = 0;
+
+	for (size_t n = 0; n < m->items; n++)
+		if (m->item[n].epoch == e) {
+			lowest = earlier(lowest, m->item[n].offset);
+			count += holds(&m->item[n]);
+		}
+	EXPECT(m, br_sched_part_count(e->part) == count);
+	watermark = br_ledger_watermark(&e->ledger);
+	EXPECT(m, watermark == lowest);
+	EXPECT(m, watermark >= e->watermark);
+	e->watermark = watermark;
+}
+
+static void
+check(struct model *m)
+{
+	struct br_sched_stats want = {0}, stats;
+
+	for (size_t n = 0; n < m->items; n++) {
+		const struct item *i = &m->item[n];
+		bool dead = i->at == BURYING ||
+		            (i->at == SETTLED && i->how == BR_SETTLED_DEAD);
+
+		want.in_flight += i->at == FLIES;
+		want.waiting += i->at == WAITS || i->at == DELAYED;
+		want.dead += dead;
+		want.lanes += is_first(m, i);
+		want.settled_any |= i->at == SETTLED;
+		want.settled_dead |= i->at == SETTLED && dead;
+		/* P4 */
+		if (i->at == FLIES || i->at == DELAYED || dead)
+			EXPECT(m, is_first(m, i));
+	}
+	br_sched_stats(m->s, &stats);
+	EXPECT(m, stats.in_flight == want.in_flight);
+	EXPECT(m, stats.waiting == want.waiting);
+	EXPECT(m, stats.dead == want.dead);
+	EXPECT(m, stats.lanes == want.lanes);
+	EXPECT(m, stats.settled_any == want.settled_any);
+	EXPECT(m, stats.settled_dead == want.settled_dead);
+	for (size_t e = 0; e < EPOCHS; e++)
+		if (m->epoch[e].part != NULL)
+			check_epoch(m, &m->epoch[e]);
+}
+
+/* ---- what happens */
+
+static void
+open_epoch(struct model *m)
+{
+	for (size_t n = 0; n < EPOCHS; n++) {
+		struct epoch *e = &m->epoch[n];
+
+		if (e->part != NULL)
+			continue;
+		*e = (struct epoch){
+		    .part = br_sched_part_open(m->s, e),
+		    .next = (int64_t)below(m, 1000),
+		    .dropped = INT64_MAX,
+		};
+		e->watermark = e->next;
+		br_ledger_init(&e->ledger, e->next);
+		EXPECT(m, br_sched_part_opaque(e->part) == e);
+		return;
+	}
+}
+
+static void
+close_epoch(struct model *m)
+{
+	struct epoch *e = &m->epoch[below(m, EPOCHS)];
+
+	if (e->part == NULL || e->closed)
+		return;
+	e->closed = true;
+	m->turn++;
+	for (size_t n = 0; n < m->items; n++)
+		if (m->item[n].epoch == e &&
+		    (m->item[n].at == WAITS || m->item[n].at == DELAYED))
+			settle(m, &m->item[n], BR_SETTLED_DROPPED);
+	br_sched_part_close(m->s, e->part);
+}
+
+/* Frees the assignments of which nothing is out any more. */
+static void
+end_epochs(struct model *m)
+{
+	bool used[EPOCHS] = {false};
+
+	for (size_t n = 0; n < m->items; n++)
+		used[m->item[n].epoch - m->epoch] = true;
+	for (size_t n = 0; n < EPOCHS; n++) {
+		struct epoch *e = &m->epoch[n];
+		struct br_ref *ref;
+
+		if (!e->closed || used[n])
+			continue;
+		/* Who was dropped holds the watermark to the end. */
+		while ((ref = e->ledger.first) != NULL) {
+			br_ledger_settle(&e->ledger, ref);
+			ref_free(ref);
+		}
+		br_sched_part_free(e->part);
+		*e = (struct epoch){0};
+	}
+}
+
+static void
+put(struct model *m)
+{
+	struct epoch *e = &m->epoch[below(m, EPOCHS)];
+	struct item *i = &m->item[m->items];
+
+	if (e->part == NULL || e->closed || m->items == EVENTS)
+		return;
+	if (below(m, 5) == 0) {
+		e->next += (int64_t)below(m, 4); /* a gap */
+		if (below(m, 2) == 0)
+			br_ledger_pass(&e->ledger, e->next);
+		else
+			e->next = e->ledger.next;
+	}
+	*i = (struct item){
+	    .epoch = e,
+	    .offset = e->next++,
+	    .key = (int)below(m, KEYS + 1) - 1,
+	    .target = (int)below(m, TARGETS),
+	    .max_attempts = 1 + (uint32_t)below(m, 4),
+	    .undecodable = below(m, 16) == 0,
+	    .since_ms = m->now_ms,
+	};
+	i->ref = ref_new(e->part, i->offset,
+	    i->key >= 0 ? key_names[i->key] : NULL,
+	    i->undecodable ? NULL : target_names[i->target]);
+	i->ref->event->max_attempts = i->max_attempts;
+	if (i->undecodable)
+		i->ref->event->reason = "json-syntax";
+	m->items++;
+	if (is_first(m, i))
+		serve(m, i);
+	br_ledger_open(&e->ledger, i->ref);
+	br_sched_put(m->s, i->ref, m->now_ms);
+}
+
+/* Whether the counts and the hint that follow a take are right. */
+static void
+check_rest(struct model *m, uint32_t w)
+{
+	int64_t oldest = oldest_due(m, -1);
+	size_t due = 0, targets = 0;
+	bool own = false;
+
+	for (size_t n = 0; n < m->items; n++)
+		due += is_due(m, &m->item[n]);
+	EXPECT(m, br_sched_ready(m->s, 3) == (due < 3 ? due : 3));
+	EXPECT(m, br_sched_ready(m->s, EVENTS) == due);
+	for (int t = 0; t < TARGETS && due > 0; t++)
+		if (oldest_due(m, t) == oldest) {
+			targets++;
+			own |= t == m->last_target[w];
+		}
+	if (targets < 2) /* of two equally old ones it may mean either */
+		EXPECT(m, br_sched_suits(m->s, w) == own);
+}
+
+static void
+take(struct model *m, uint32_t w)
+{
+	int64_t oldest = oldest_due(m, -1), own = INT64_MAX, wake_ms = -1;
+	struct br_ref *ref;
+	struct item *i;
+
+	if (m->busy[w] != NULL)
+		return;
+	if (m->last_target[w] >= 0)
+		own = oldest_due(m, m->last_target[w]);
+	ref = br_sched_take(m->s, w, m->now_ms, &wake_ms);
+	EXPECT(m, wake_ms == next_due(m));
+	EXPECT(m, (ref == NULL) == (oldest == INT64_MAX));
+	if (ref == NULL)
+		return;
+	i = find(m, ref);
+	EXPECT(m, is_due(m, i));
+	EXPECT(m, ref->attempts == i->attempts + 1);
+	if (own != INT64_MAX && own - oldest <= PREFER_MS) {
+		EXPECT(m, i->target == m->last_target[w]);
+		EXPECT(m, i->since_ms == own);
+	} else
+		EXPECT(m, i->since_ms == oldest);
+	i->attempts++;
+	i->at = FLIES;
+	m->busy[w] = i;
+	m->last_target[w] = i->target;
+	check_rest(m, w);
+}
+
+static const struct answer {
+	int status;
+	enum br_transport transport;
+	int64_t retry_after_ms; /* -1: not given */
+	enum br_verdict verdict;
+} answers[] = {
+    {200, BR_TRANSPORT_OK, -1, BR_DELIVERED},
+    {204, BR_TRANSPORT_OK, -1, BR_DELIVERED},
+    {299, BR_TRANSPORT_OK, -1, BR_DELIVERED},
+    {503, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {503, BR_TRANSPORT_OK, 0, BR_AGAIN},
+    {429, BR_TRANSPORT_OK, 300, BR_AGAIN},
+    {429, BR_TRANSPORT_OK, 100000, BR_AGAIN},
+    {302, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {0, BR_TRANSPORT_REFUSED, -1, BR_AGAIN},
+    {0, BR_TRANSPORT_TIMEOUT, -1, BR_AGAIN},
+    {400, BR_TRANSPORT_OK, -1, BR_NEVER},
+    {410, BR_TRANSPORT_OK, 60, BR_NEVER},
+};
+
+static void
+check_wait(struct model *m, const struct item *i, const struct answer *a,
+    int64_t wait_ms)
+{
+	const struct br_retry_rules *r = &m->rules.retry;
+	double step = (double)r->base_ms;
+	int64_t asked = earlier(
+	    a->retry_after_ms, (int64_t)r->retry_after_max_ms);
+	int64_t least, most;
+
+	for (uint32_t n = 0; n < i->attempts; n++)
+		step *= 2;
+	if (step > (double)r->max_delay_ms)
+		step = (double)r->max_delay_ms;
+	least = (int64_t)(step * (1 - r->jitter)) - 1;
+	most = (int64_t)(step * (1 + r->jitter)) + 1;
+	EXPECT(m, wait_ms >= least && wait_ms >= asked);
+	EXPECT(m, wait_ms <= most || wait_ms == asked);
+}
+
+/* The model's opinion of an answer that is not a delivery. */
+static void
+failed(struct model *m, struct item *i, const struct answer *a,
+    const struct br_decision *d)
+{
+	bool last = a->verdict == BR_AGAIN && i->attempts >= i->max_attempts;
+
+	EXPECT(m, d->exhausted == last);
+	m->turn++;
+	if (a->verdict == BR_NEVER || last) {
+		EXPECT(m, i->ref->failure->reason != NULL);
+		settle(m, i, BR_SETTLED_DEAD);
+	} else if (i->epoch->closed)
+		settle(m, i, BR_SETTLED_DROPPED);
+	else {
+		check_wait(m, i, a, d->wait_ms);
+		i->at = DELAYED;
+		i->since_ms = m->now_ms + d->wait_ms;
+	}
+}
+
+static void
+give(struct model *m, uint32_t w, const struct answer *a)
+{
+	struct item *i = m->busy[w];
+	struct br_outcome o = outcome_of(a->status);
+	struct br_decision d;
+
+	if (i == NULL)
+		return;
+	o.transport = a->transport;
+	o.retry_after_given = a->retry_after_ms >= 0;
+	o.retry_after_ms = a->retry_after_ms;
+	if (a->verdict != BR_DELIVERED)
+		ref_failed(i->ref);
+	d = br_sched_give_back(m->s, w, i->ref, &o, m->now_ms,
+	    below(m, 8) == 0 ? 0 : seed_fraction(&m->random));
+	EXPECT(m, d.verdict == a->verdict);
+	m->busy[w] = NULL;
+	if (a->verdict != BR_DELIVERED) {
+		failed(m, i, a, &d);
+		return;
+	}
+	m->turn++;
+	settle(m, i, BR_SETTLED_DELIVERED);
+	serve(m, i);
+}
+
+static void
+collect(struct model *m)
+{
+	struct br_ref *ref = br_sched_settled(m->s), *next;
+	uint64_t turn = 0;
+
+	for (; ref != NULL; ref = next) {
+		struct item *i = find(m, ref);
+
+		next = ref->settled_next;
+		EXPECT(m, i->at == SETTLED && i->how == ref->settled);
+		EXPECT(m, i->turn >= turn);
+		turn = i->turn;
+		if (i->how == BR_SETTLED_DEAD) {
+			i->at = BURYING;
+			i->bury_ms = m->now_ms + (int64_t)below(m, 300);
+			continue;
+		}
+		if (i->how == BR_SETTLED_DROPPED)
+			i->epoch->dropped =
+			    earlier(i->epoch->dropped, i->offset);
+		else {
+			br_ledger_settle(&i->epoch->ledger, ref);
+			ref_free(ref);
+		}
+		forget(m, i);
+	}
+	EXPECT(m, any(m, SETTLED) == NULL);
+	EXPECT(m, br_sched_settled(m->s) == NULL);
+}
+
+static void
+bury(struct model *m)
+{
+	struct item *i = any(m, BURYING), was;
+
+	if (i == NULL || i->bury_ms > m->now_ms)
+		return;
+	was = *i;
+	br_sched_buried(m->s, was.ref, m->now_ms);
+	br_ledger_settle(&was.epoch->ledger, was.ref);
+	ref_free(was.ref);
+	forget(m, i);
+	serve(m, &was);
+}
+
+static void
+pass_time(struct model *m)
+{
+	static const size_t most_ms[] = {2, 10, 60, 400, 5000};
+	int64_t next = next_due(m);
+
+	if (next != INT64_MAX && below(m, 3) == 0)
+		m->now_ms = next - (int64_t)below(m, 2);
+	else
+		m->now_ms += (int64_t)below(m, most_ms[below(m, 5)]);
+}
+
+static void
+act(struct model *m)
+{
+	uint32_t w = (uint32_t)below(m, m->rules.workers);
+	size_t dice = below(m, 100);
+
+	if (dice < 30)
+		take(m, w);
+	else if (dice < 50)
+		give(m, w,
+		    &answers[below(m, sizeof(answers) / sizeof(answers[0]))]);
+	else if (dice < 72)
+		put(m);
+	else if (dice < 80)
+		collect(m);
+	else if (dice < 86)
+		bury(m);
+	else if (dice < 97)
+		pass_time(m);
+	else if (dice < 98)
+		close_epoch(m);
+	else
+		open_epoch(m);
+	end_epochs(m);
+}
+
+/* ---- runs */
+
+static struct br_sched_rules
+random_rules(struct model *m)
+{
+	static const uint64_t base_ms[] = {1, 10, 70, 1000};
+	static const double jitter[] = {0, 0.1, 0.5, 1};
+	static const enum br_order order[] = {BR_ORDER_KEY, BR_ORDER_KEY,
+	    BR_ORDER_PARTITION, BR_ORDER_NONE};
+	uint64_t base = base_ms[below(m, 4)];
+
+	return (struct br_sched_rules){
+	    .order = order[below(m, 4)],
+	    .retry =
+	        {
+	            .base_ms = base,
+	            .max_delay_ms = base * (1 + below(m, 10)),
+	            .retry_after_max_ms = below(m, 2000),
+	            .jitter = jitter[below(m, 4)],
+	        },
+	    .workers = 1 + (uint32_t)below(m, WORKERS),
+	    .seed = m->seed,
+	};
+}
+
+/* All receivers are well again: everything must end. */
+static void
+drain(struct model *m)
+{
+	for (size_t rounds = 0; m->items > 0; rounds++) {
+		EXPECT(m, rounds < 100 * EVENTS);
+		for (uint32_t w = 0; w < m->rules.workers; w++) {
+			give(m, w, &answers[0]);
+			take(m, w);
+		}
+		collect(m);
+		bury(m);
+		check(m);
+		m->now_ms += 50;
+	}
+	for (size_t n = 0; n < EPOCHS; n++) {
+		struct epoch *e = &m->epoch[n];
+
+		if (e->part == NULL)
+			continue;
+		if (!e->closed)
+			EXPECT(
+			    m, br_ledger_watermark(&e->ledger) == e->next);
+		e->closed = true;
+		br_sched_part_close(m->s, e->part);
+	}
+	end_epochs(m);
+}
+
+static void
+run(uint64_t seed)
+{
+	struct model *m = must_calloc(sizeof(*m));
+
+	m->seed = m->random = seed;
+	m->now_ms = (int64_t)below(m, 1000000);
+	m->rules = random_rules(m);
+	m->s = br_sched_new(&m->rules);
+	for (size_t w = 0; w < WORKERS; w++)
+		m->last_target[w] = -1;
+	open_epoch(m);
+	open_epoch(m);
+	for (; m->step < STEPS; m->step++) {
+		act(m);
+		check(m);
+	}
+	drain(m);
+	br_sched_free(m->s);
+	free(m);
+}
+
+static void
+test_random_runs(void **state)
+{
+	const char *wanted = getenv("BRIDGE_TEST_RUNS");
+	size_t runs = wanted != NULL ? strtoul(wanted, NULL, 10) : RUNS;
+	uint64_t seed = seed_take();
+
+	(void)state;
+	for (size_t n = 0; n < runs; n++) {
+		run(seed);
+		seed = seed_next(&seed) | 1;
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_random_runs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
