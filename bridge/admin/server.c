@@ -246,18 +246,15 @@ open_socket(
 	return fd;
 }
 
-/* Starts its thread, which inherits a name, and a mask that blocks all. */
+/* Starts its thread, which inherits a mask that blocks all signals. */
 static struct MHD_Daemon *
 start_daemon(struct br_admin *a, int fd)
 {
 	struct MHD_Daemon *daemon;
 	sigset_t all, before;
-	char name[16] = "";
 
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
-	(void)pthread_getname_np(pthread_self(), name, sizeof(name));
-	(void)pthread_setname_np(pthread_self(), "admin");
 	daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, a->port, NULL,
 	    NULL, on_request, a, MHD_OPTION_LISTEN_SOCKET, fd,
 	    MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
@@ -265,7 +262,6 @@ start_daemon(struct br_admin *a, int fd)
 	    MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_TIMEOUT_S,
 	    MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
 	    MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_END);
-	(void)pthread_setname_np(pthread_self(), name);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return daemon;
 }

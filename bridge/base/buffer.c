@@ -44,19 +44,25 @@ br_buffer_str(struct br_buffer *b, const char *text)
 void
 br_buffer_format(struct br_buffer *b, const char *format, ...)
 {
-	va_list args;
+	va_list args, again;
+	size_t room;
 	int len;
 
+	reserve(b, 0);
+	room = b->capacity - b->len;
 	va_start(args, format);
-	len = vsnprintf(NULL, 0, format, args);
+	va_copy(again, args);
+	len = vsnprintf(b->data + b->len, room, format, args);
 	va_end(args);
-	if (len < 0)
-		return;
-	reserve(b, (size_t)len);
-	va_start(args, format);
-	(void)vsnprintf(b->data + b->len, (size_t)len + 1, format, args);
-	va_end(args);
-	b->len += (size_t)len;
+	if (len >= 0 && (size_t)len >= room) {
+		reserve(b, (size_t)len);
+		(void)vsnprintf(
+		    b->data + b->len, (size_t)len + 1, format, again);
+	}
+	va_end(again);
+	if (len >= 0)
+		b->len += (size_t)len;
+	b->data[b->len] = '\0';
 }
 
 void

@@ -192,6 +192,12 @@ br_scan_bare(struct br_scanner *s, size_t key)
 		br_scan_fault(s, &t,
 		    "single quotes do not make a string; write double "
 		    "quotes: \"...\"");
+	} else if (*text == '.' || ((*text == '-' || *text == '+') &&
+	                               end > t.start + 1 && text[1] == '.')) {
+		/* libconfig would take it for 0.0. */
+		br_scan_fault(s, &t,
+		    "a '.' without a digit is no number; a string stands in "
+		    "double quotes: \"...\"");
 	} else {
 		instead = boolean_for(text, end - t.start);
 		if (((unsigned char)*text & 0x80) == 0)
@@ -212,7 +218,11 @@ br_scan_missing(struct br_scanner *s, size_t key)
 	br_scan_fault(s, &s->tok, "a value is missing behind the '='");
 	br_scan_mark_bad(s, key);
 	if (s->tok.word == BR_WORD_SEMICOLON || s->tok.word == BR_WORD_COMMA) {
-		s->scan->text[s->tok.start] = '0';
+		/* A 0 that would grow together with the next word is none. */
+		if (strchr(" \t\r\n}", s->scan->text[s->tok.end]) != NULL)
+			s->scan->text[s->tok.start] = '0';
+		else
+			s->spoilt = true;
 		br_scan_advance(s);
 	} else {
 		s->stop = true;

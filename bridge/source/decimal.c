@@ -28,8 +28,8 @@ br_base64_decode(
 
 	if (text.len % 4 != 0)
 		return false;
-	while (pad < 2 && pad < text.len &&
-	    text.data[text.len - 1 - pad] == '=')
+	while (
+	    pad < 2 && pad < text.len && text.data[text.len - 1 - pad] == '=')
 		pad++;
 	for (size_t i = 0; i < text.len - pad; i++)
 		if (base64_value(text.data[i]) < 0)
@@ -39,7 +39,7 @@ br_base64_decode(
 		bool digit = i < text.len - pad;
 
 		bits = bits << 6 |
-		    (digit ? (uint32_t)base64_value(text.data[i]) : 0);
+		       (digit ? (uint32_t)base64_value(text.data[i]) : 0);
 		if (i % 4 == 3) {
 			to[n++] = (uint8_t)(bits >> 16);
 			to[n++] = (uint8_t)(bits >> 8);

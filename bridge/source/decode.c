@@ -59,7 +59,7 @@ static char *
 base64(struct br_slice in)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	                             "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	char *out = allocate((in.len + 2) / 3 * 4 + 1, 1), *to = out;
 
 	for (size_t i = 0; i < in.len; i += 3) {
@@ -142,8 +142,8 @@ make_plan(const struct br_decoder *d, const char *topic)
 
 	for (size_t s = 0; s < source->skip_topics.count; s++)
 		plan.skip = plan.skip || br_pattern_match(d->skip[s], topic);
-	while (i < source->format_count &&
-	    !br_pattern_match(d->formats[i], topic))
+	while (
+	    i < source->format_count && !br_pattern_match(d->formats[i], topic))
 		i++;
 	if (i < source->format_count)
 		plan.format = source->formats[i].format;
@@ -225,9 +225,9 @@ static bool
 null_payload(struct br_draft *d, struct br_payload *p)
 {
 	const struct br_slice *op = d->header[BR_SLOT_OP];
-	bool deleted = op != NULL &&
-	    (br_slice_eq(*op, br_slice_str("d")) ||
-		br_slice_eq(*op, br_slice_str("\"d\"")));
+	bool deleted =
+	    op != NULL && (br_slice_eq(*op, br_slice_str("d")) ||
+	                      br_slice_eq(*op, br_slice_str("\"d\"")));
 
 	if (!d->has_key || deleted)
 		return br_draft_skip(d, "tombstone");
@@ -323,7 +323,7 @@ static void
 skip_topic(struct br_draft *d)
 {
 	bool heartbeat = strncmp(d->record->topic, "__debezium-heartbeat",
-			     strlen("__debezium-heartbeat")) == 0;
+	                     strlen("__debezium-heartbeat")) == 0;
 
 	br_draft_skip(d, heartbeat ? "heartbeat" : "topic-skipped");
 }

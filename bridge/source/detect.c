@@ -24,7 +24,7 @@ is_cloudevents_type(struct br_slice type)
 		type.len--;
 	}
 	return type.len >= n &&
-	    strncasecmp((const char *)type.data, prefix, n) == 0;
+	       strncasecmp((const char *)type.data, prefix, n) == 0;
 }
 
 enum br_shape
@@ -37,9 +37,8 @@ br_shape_of_headers(const struct br_draft *d)
 			return BR_SHAPE_AVRO;
 	for (int i = BR_SLOT_CLOUD; i < BR_SLOT_CLOUD_END; i++)
 		cloud = cloud && given(d, i);
-	if (cloud ||
-	    (given(d, BR_SLOT_CONTENT_TYPE) &&
-		is_cloudevents_type(*d->header[BR_SLOT_CONTENT_TYPE])))
+	if (cloud || (given(d, BR_SLOT_CONTENT_TYPE) &&
+	                 is_cloudevents_type(*d->header[BR_SLOT_CONTENT_TYPE])))
 		return BR_SHAPE_CLOUDEVENT;
 	return BR_SHAPE_OTHER;
 }
@@ -56,7 +55,7 @@ ends_with(struct br_slice text, const char *suffix)
 	size_t n = strlen(suffix);
 
 	return text.len >= n &&
-	    memcmp(text.data + text.len - n, suffix, n) == 0;
+	       memcmp(text.data + text.len - n, suffix, n) == 0;
 }
 
 /* Told by the name of a Connect schema. */
@@ -92,7 +91,7 @@ static bool
 is_cloudevent(const struct br_json_object *o)
 {
 	return has(o, "specversion") && has(o, "id") && has(o, "source") &&
-	    has(o, "type");
+	       has(o, "type");
 }
 
 static bool
@@ -102,9 +101,9 @@ is_envelope(const struct br_json_object *o)
 	const struct br_json_value *source = br_json_get(o, "source");
 
 	return op != NULL && op->kind == BR_JSON_STRING && op->text.len == 3 &&
-	    strchr("crudtm", op->text.data[1]) != NULL && source != NULL &&
-	    source->kind == BR_JSON_OBJECT &&
-	    (has(o, "after") || has(o, "before") || has(o, "message"));
+	       strchr("crudtm", op->text.data[1]) != NULL && source != NULL &&
+	       source->kind == BR_JSON_OBJECT &&
+	       (has(o, "after") || has(o, "before") || has(o, "message"));
 }
 
 /* Only times in the value, and the server's name in the key. */
@@ -117,7 +116,7 @@ is_heartbeat(const struct br_json_object *o, struct br_slice key)
 	    memmem(key.data, key.len, server, sizeof(server) - 1) == NULL)
 		return false;
 	return o->count ==
-	    1u + (has(o, "ts_us") ? 1u : 0u) + (has(o, "ts_ns") ? 1u : 0u);
+	       1u + (has(o, "ts_us") ? 1u : 0u) + (has(o, "ts_ns") ? 1u : 0u);
 }
 
 static bool
@@ -126,18 +125,18 @@ is_transaction(const struct br_json_object *o)
 	const struct br_json_value *status = br_json_get(o, "status");
 
 	return status != NULL && status->kind == BR_JSON_STRING &&
-	    (br_json_is(status, br_slice_str("BEGIN")) ||
-		br_json_is(status, br_slice_str("END"))) &&
-	    has(o, "id") && has(o, "ts_ms") &&
-	    br_json_get_any_case(o, "payload") == NULL;
+	       (br_json_is(status, br_slice_str("BEGIN")) ||
+	           br_json_is(status, br_slice_str("END"))) &&
+	       has(o, "id") && has(o, "ts_ms") &&
+	       br_json_get_any_case(o, "payload") == NULL;
 }
 
 static bool
 is_row(const struct br_json_object *o)
 {
 	return br_json_get_any_case(o, "payload") != NULL &&
-	    (br_json_get_any_case(o, "id") != NULL ||
-		br_json_get_any_case(o, "idempotency_key") != NULL);
+	       (br_json_get_any_case(o, "id") != NULL ||
+	           br_json_get_any_case(o, "idempotency_key") != NULL);
 }
 
 enum br_shape

@@ -16,9 +16,8 @@ fail(struct br_json_iter *it, const char *what)
 static void
 skip_space(struct br_json_iter *it)
 {
-	while (it->at < it->end &&
-	    (*it->at == ' ' || *it->at == '\n' || *it->at == '\r' ||
-		*it->at == '\t'))
+	while (it->at < it->end && (*it->at == ' ' || *it->at == '\n' ||
+	                               *it->at == '\r' || *it->at == '\t'))
 		it->at++;
 }
 
@@ -66,7 +65,7 @@ static bool
 is_hex(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') ||
-	    (c >= 'A' && c <= 'F');
+	       (c >= 'A' && c <= 'F');
 }
 
 /* Length of the escape that `p` begins with; 0: none that JSON knows. */
@@ -77,7 +76,7 @@ escape_len(const uint8_t *p, const uint8_t *end)
 		return 0;
 	if (p[1] != 'u')
 		return p[1] != '\0' && strchr("\"\\/bfnrt", p[1]) != NULL ? 2
-									  : 0;
+		                                                          : 0;
 	if (end - p < 6)
 		return 0;
 	for (int i = 2; i < 6; i++)
@@ -211,7 +210,7 @@ kind_of(int c)
 		return BR_JSON_NULL;
 	default:
 		return c == '-' || (c >= '0' && c <= '9') ? BR_JSON_NUMBER
-							  : BR_JSON_NONE;
+		                                          : BR_JSON_NONE;
 	}
 }
 
@@ -405,7 +404,7 @@ br_json_check(struct br_slice text, struct br_json_watch *watch,
 
 	start(&it, text, watch);
 	good = scan_value(&it, BR_JSON_DEPTH, value != NULL ? value : &own) &&
-	    scan_end(&it);
+	       scan_end(&it);
 	*fault = it.fault;
 	return good;
 }

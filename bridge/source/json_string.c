@@ -11,8 +11,7 @@ hex4(const uint8_t *p)
 	for (int i = 0; i < 4; i++) {
 		uint32_t c = p[i];
 
-		code = code << 4 |
-		    (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+		code = code << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 	}
 	return code;
 }
@@ -157,7 +156,7 @@ static size_t
 kept(const struct br_json_object *object)
 {
 	return object->count < BR_JSON_MEMBERS ? object->count
-					       : BR_JSON_MEMBERS;
+	                                       : BR_JSON_MEMBERS;
 }
 
 const struct br_json_value *

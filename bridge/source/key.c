@@ -31,31 +31,41 @@ field_key(const struct br_field *field)
 
 /* An object of a row's key columns: the only one's text, or all of it. */
 static struct br_slice
+columns_key(struct br_arena *arena, struct br_slice text,
+    const struct br_json_object *object)
+{
+	if (object->count == 1) {
+		const struct br_json_value *only = &object->member[0].value;
+		struct br_field field = br_field_json(arena, only);
+
+		/* An inner object that is no decimal comes back as it is. */
+		if (field.state == BR_FIELD_TEXT &&
+		    (is_scalar(only->kind) ||
+		        field.text.data != only->text.data))
+			return field.text;
+	}
+	return br_json_compact(arena, text);
+}
+
+static struct br_slice
 object_key(struct br_arena *arena, struct br_slice text)
 {
-	const struct br_json_value *schema, *payload, *only;
+	const struct br_json_value *schema, *payload;
 	struct br_json_object object;
 	struct br_json_fault fault;
 	struct br_field field;
 
 	if (!br_json_read(text, NULL, &object, &fault))
 		return text;
-	if (br_field_wrapper(&object, &schema, &payload)) {
-		if (payload->kind == BR_JSON_OBJECT)
-			return object_key(arena, payload->text);
+	if (!br_field_wrapper(&object, &schema, &payload))
+		return columns_key(arena, text, &object);
+	if (payload->kind != BR_JSON_OBJECT) {
 		field = br_field_json(arena, payload);
 		return field_key(&field);
 	}
-	if (object.count == 1) {
-		only = &object.member[0].value;
-		field = br_field_json(arena, only);
-		/* An inner object that is no decimal comes back as it is. */
-		if (field.state == BR_FIELD_TEXT &&
-		    (is_scalar(only->kind) ||
-			field.text.data != only->text.data))
-			return field.text;
-	}
-	return br_json_compact(arena, text);
+	text = payload->text;
+	br_json_read(text, NULL, &object, &fault);
+	return columns_key(arena, text, &object);
 }
 
 struct br_slice

@@ -59,7 +59,8 @@ hash(struct br_slice name)
 	if (n == 0)
 		return 0;
 	return n * 31 + (name.data[0] | 0x20u) * 7 +
-	    (name.data[n / 2] | 0x20u) * 131 + (name.data[n - 1] | 0x20u) * 17;
+	       (name.data[n / 2] | 0x20u) * 131 +
+	       (name.data[n - 1] | 0x20u) * 17;
 }
 
 static bool
@@ -69,7 +70,7 @@ same(const struct entry *e, struct br_slice name)
 		return false;
 	if (e->any_case)
 		return strncasecmp((const char *)e->name.data,
-			   (const char *)name.data, name.len) == 0;
+		           (const char *)name.data, name.len) == 0;
 	return memcmp(e->name.data, name.data, name.len) == 0;
 }
 
@@ -180,8 +181,8 @@ br_names_collect(const struct br_names *n, const struct br_record *r,
 	memset(at, 0, n->slots * sizeof(at[0]));
 	for (size_t i = 0; i < r->header_count; i++) {
 		bool listed;
-		int slot = br_names_find(
-		    n, br_slice_str(r->headers[i].name), &listed);
+		int slot =
+		    br_names_find(n, br_slice_str(r->headers[i].name), &listed);
 
 		if (slot != BR_SLOT_NONE)
 			at[slot] = &r->headers[i].value;

@@ -68,8 +68,8 @@ fill_members(struct br_draft *d, const struct br_json_object *object)
 	for (size_t i = 0; i < object->count; i++) {
 		const struct br_json_member *m = &object->member[i];
 		bool listed;
-		int slot = br_names_find(
-		    d->names, br_json_inner(&m->name), &listed);
+		int slot =
+		    br_names_find(d->names, br_json_inner(&m->name), &listed);
 
 		if (slot != BR_SLOT_NONE && listed)
 			d->member[slot] = m->value;
@@ -122,7 +122,7 @@ br_payload_json(struct br_draft *d, struct br_payload *p)
 		if (!br_json_read(text, &d->watch, &object, &fault))
 			return json_fault(d, &fault);
 		return decide_explicit(d, &object, NULL) &&
-		    br_payload_object(d, &object, text, p);
+		       br_payload_object(d, &object, text, p);
 	}
 	if (!br_json_check(text, &d->watch, &value, &fault))
 		return json_fault(d, &fault);
@@ -139,7 +139,7 @@ is_schema(const struct br_json_value *schema)
 	if (schema->kind != BR_JSON_OBJECT)
 		return schema->kind == BR_JSON_NULL;
 	return br_json_read(schema->text, NULL, &object, &fault) &&
-	    br_json_get(&object, "type") != NULL;
+	       br_json_get(&object, "type") != NULL;
 }
 
 static bool
@@ -154,7 +154,7 @@ static bool
 unwrap(struct br_draft *d, const struct br_json_value *schema,
     const struct br_json_value *payload,
     bool (*decide)(struct br_draft *, const struct br_json_object *,
-	const struct br_json_value *),
+        const struct br_json_value *),
     struct br_payload *p)
 {
 	struct br_json_object inner = {.count = 0};
@@ -245,7 +245,7 @@ is_quoted(struct br_slice bytes)
 	struct br_json_fault fault;
 
 	return bytes.len >= 2 && bytes.data[0] == '"' &&
-	    br_json_check(bytes, NULL, &value, &fault);
+	       br_json_check(bytes, NULL, &value, &fault);
 }
 
 /* The key, or a header that means something to us, is a JSON string. */
@@ -286,15 +286,16 @@ auto_string(struct br_draft *d, struct br_payload *p)
 		}
 		kind = br_json_peek(decoded);
 		document = kind == BR_JSON_OBJECT || kind == BR_JSON_ARRAY;
-		if (document && br_json_check(decoded, &d->watch, NULL, &fault)) {
+		if (document &&
+		    br_json_check(decoded, &d->watch, NULL, &fault)) {
 			d->out->format = "json";
 			p->body = decoded;
 			return true;
 		}
 	}
 	d->out->hint = "values are JSON strings, sent with their quotes; if "
-		       "JsonConverter writes them, set source.formats to json "
-		       "for this topic";
+	               "JsonConverter writes them, set source.formats to json "
+	               "for this topic";
 	return true;
 }
 

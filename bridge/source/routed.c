@@ -21,7 +21,7 @@ header_field(struct br_draft *d, int slot, bool id)
 	if (bytes == NULL)
 		return (struct br_field){.state = BR_FIELD_ABSENT};
 	return id ? br_field_id(d->arena, *bytes)
-		  : br_field_header(d->arena, *bytes);
+	          : br_field_header(d->arena, *bytes);
 }
 
 static struct br_field
@@ -75,7 +75,7 @@ key_fault(const struct br_field *field)
 	if (field->text.len > KEY_BYTES)
 		return "is longer than 255 bytes";
 	return br_text_has_control(field->text) ? "holds control characters"
-						: NULL;
+	                                        : NULL;
 }
 
 static void
@@ -260,8 +260,8 @@ is_unavailable(
 	/* What was hit before may stand outside the body. */
 	d->watch.hit = false;
 	*syntax = br_json_check(body, &d->watch, NULL, &fault)
-		      ? BR_BODY_JSON
-		      : BR_BODY_NOT_JSON;
+	              ? BR_BODY_JSON
+	              : BR_BODY_NOT_JSON;
 	return *syntax == BR_BODY_JSON && d->watch.hit;
 }
 

@@ -25,11 +25,12 @@ skip_ascii(const uint8_t *p, const uint8_t *end)
 bool
 br_text_is_utf8(struct br_slice text)
 {
-	const uint8_t *p = text.data, *end = text.data + text.len;
+	const uint8_t *p = text.data, *end;
 	uint32_t code;
 
 	if (text.len == 0)
 		return true;
+	end = p + text.len;
 	while ((p = skip_ascii(p, end)) < end) {
 		size_t n = br_utf8_char(p, (size_t)(end - p), &code);
 
@@ -64,7 +65,7 @@ br_text_begins(struct br_slice text, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return text.data != NULL && text.len >= n &&
-	    memcmp(text.data, prefix, n) == 0;
+	       memcmp(text.data, prefix, n) == 0;
 }
 
 bool
@@ -134,10 +135,11 @@ take_exponent(const uint8_t **p, const uint8_t *end, int *exponent)
 static bool
 split_number(struct br_slice text, struct number *n)
 {
-	const uint8_t *p = text.data, *end = text.data + text.len;
+	const uint8_t *p = text.data, *end;
 
 	if (text.len == 0)
 		return false;
+	end = p + text.len;
 	n->negative = *p == '-';
 	if (*p == '-' || *p == '+')
 		p++;
@@ -150,7 +152,7 @@ split_number(struct br_slice text, struct number *n)
 			return false;
 	}
 	return n->whole.len > 0 && take_exponent(&p, end, &n->exponent) &&
-	    p == end;
+	       p == end;
 }
 
 /* The digit at `i` counted over whole and fraction; zeros behind them. */

@@ -56,7 +56,7 @@ static bool
 key_char(uint8_t c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-	    (c != '\0' && strchr("_-*/@", c) != NULL);
+	       (c != '\0' && strchr("_-*/@", c) != NULL);
 }
 
 /* One member of the list without its commas; white space alone is fine. */
@@ -85,15 +85,15 @@ state_member(const uint8_t *p, const uint8_t *end)
 bool
 br_trace_state_valid(struct br_slice text)
 {
-	const uint8_t *p = text.data, *end = text.data + text.len;
+	const uint8_t *p = text.data, *end;
 	size_t members = 0;
 
 	if (text.len == 0)
 		return false;
+	end = p + text.len;
 	while (p <= end) {
 		size_t rest = (size_t)(end - p);
-		const uint8_t *comma =
-		    rest > 0 ? memchr(p, ',', rest) : NULL;
+		const uint8_t *comma = rest > 0 ? memchr(p, ',', rest) : NULL;
 		const uint8_t *stop = comma != NULL ? comma : end;
 
 		if (++members > STATE_MEMBERS || !state_member(p, stop))
@@ -168,8 +168,10 @@ unescape(const uint8_t **p, const uint8_t *end)
 	int code = 0;
 
 	if (c == 'n' || c == 'r' || c == 't' || c == 'f')
-		return c == 'n' ? '\n' : c == 'r' ? '\r' : c == 't' ? '\t'
-								    : '\f';
+		return c == 'n'   ? '\n'
+		       : c == 'r' ? '\r'
+		       : c == 't' ? '\t'
+		                  : '\f';
 	if (c != 'u')
 		return c;
 	for (int i = 0; i < 4; i++, (*p)++) {
@@ -239,8 +241,7 @@ read_line(const uint8_t **p, const uint8_t *end, uint8_t *to)
 }
 
 struct br_slice
-br_trace_property(
-    struct br_arena *arena, struct br_slice text, const char *key)
+br_trace_property(struct br_arena *arena, struct br_slice text, const char *key)
 {
 	const uint8_t *p = text.data, *end = text.data + text.len;
 	struct br_slice wanted = br_slice_str(key);

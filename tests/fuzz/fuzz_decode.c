@@ -77,8 +77,7 @@ check_result(const struct br_decoded *out)
 	require(out->idempotency_key.len <= 255);
 	if (out->result == BR_DECODE_DELIVER) {
 		require(out->reason == NULL && out->body.data != NULL);
-		require((out->idempotency_key.data != NULL) !=
-		    out->offset_key);
+		require((out->idempotency_key.data != NULL) != out->offset_key);
 		require(!out->body_is_json || out->body_is_utf8);
 		require(out->body_is_utf8 == br_text_is_utf8(out->body));
 	} else {

@@ -48,12 +48,11 @@ same_answers(struct br_arena *arena, struct br_slice text, bool accepted,
 	struct br_json_member m;
 
 	require(br_json_read(text, NULL, &object, &fault) ==
-	    (accepted && kind == BR_JSON_OBJECT));
+	        (accepted && kind == BR_JSON_OBJECT));
 	br_json_begin(&it, text, NULL);
 	while (br_json_next(&it, &m))
 		;
-	require((it.fault.what == NULL) ==
-	    (accepted && kind >= BR_JSON_ARRAY));
+	require((it.fault.what == NULL) == (accepted && kind >= BR_JSON_ARRAY));
 	if (accepted) {
 		struct br_slice compact = br_json_compact(arena, text);
 
@@ -67,7 +66,7 @@ static bool
 too_deep(const struct br_json_fault *fault)
 {
 	return fault->what != NULL &&
-	    strcmp(fault->what, "nested too deeply") == 0;
+	       strcmp(fault->what, "nested too deeply") == 0;
 }
 
 /* What jansson may refuse: numbers and surrogates it cannot hold. */
@@ -77,10 +76,10 @@ known_difference(const json_error_t *error)
 	enum json_error_code code = json_error_code(error);
 
 	return code == json_error_numeric_overflow ||
-	    code == json_error_null_byte_in_key ||
-	    code == json_error_stack_overflow ||
-	    (code == json_error_invalid_syntax &&
-		strstr(error->text, "Unicode '\\u") != NULL);
+	       code == json_error_null_byte_in_key ||
+	       code == json_error_stack_overflow ||
+	       (code == json_error_invalid_syntax &&
+	           strstr(error->text, "Unicode '\\u") != NULL);
 }
 
 int
@@ -95,12 +94,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool accepted = br_json_check(text, NULL, &value, &fault);
 
 	same_answers(&arena, text, accepted, value.kind);
-	json = json_loadb((const char *)data, size,
-	    JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+	json = json_loadb(
+	    (const char *)data, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 	/* jansson takes a NUL behind the value for the end of the text. */
 	if (json != NULL)
 		require(accepted || too_deep(&fault) ||
-		    memchr(data, 0, size) != NULL);
+		        memchr(data, 0, size) != NULL);
 	else
 		require(!accepted || known_difference(&error));
 	json_decref(json);

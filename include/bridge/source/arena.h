@@ -11,7 +11,7 @@
 
 struct br_arena_block;
 
-struct br_arena { /* all zero: empty and usable */
+struct br_arena {                     /* all zero: empty and usable */
 	struct br_arena_block *block; /* newest first */
 	size_t used;                  /* of the newest */
 };

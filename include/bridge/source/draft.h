@@ -17,8 +17,8 @@ struct br_draft {
 	const struct br_slice **header; /* by slot; NULL: no such header */
 	struct br_json_value *member;   /* by slot; of envelope placement */
 	bool placed;                    /* `member` is filled in */
-	bool has_id;    /* a header `id`, whatever it says: the router's mark */
-	bool has_key;   /* that, or a header with an idempotency key */
+	bool has_id;  /* a header `id`, whatever it says: the router's mark */
+	bool has_key; /* that, or a header with an idempotency key */
 	bool from_router; /* the topic or other headers look like the router */
 	struct br_slice aggregate_topic; /* X of outbox.event.X, or absent */
 	struct br_json_watch watch;      /* the placeholder */

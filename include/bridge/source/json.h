@@ -77,8 +77,8 @@ struct br_json_iter {
 	bool first;
 };
 
-void br_json_begin(struct br_json_iter *it, struct br_slice text,
-    struct br_json_watch *watch);
+void br_json_begin(
+    struct br_json_iter *it, struct br_slice text, struct br_json_watch *watch);
 bool br_json_next(struct br_json_iter *it, struct br_json_member *member);
 
 /* An object read in one pass; the first BR_JSON_MEMBERS members are kept. */

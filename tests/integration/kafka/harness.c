@@ -29,7 +29,7 @@ harness_start(struct harness *h, const char *topic, int partitions)
 	h->config.kafka.properties = (struct br_strings){h->properties, 0};
 	harness_property(h, "topic.metadata.refresh.interval.ms=1000");
 	harness_property(h, "heartbeat.interval.ms=200");
-	harness_property(h, "session.timeout.ms=6000");
+	harness_property(h, "session.timeout.ms=2500");
 }
 
 void

@@ -322,7 +322,7 @@ tells_when_all_brokers_are_gone_and_back(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads_keys_headers_and_nulls),
@@ -337,5 +337,7 @@ main(void)
 	};
 
 	br_log_setup(BR_ERROR, false);
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -326,7 +326,7 @@ waits_for_brokers_and_ends_without_them(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(copies_byte_for_byte_to_the_partition_of_the_key),
@@ -340,5 +340,7 @@ main(void)
 	    cmocka_unit_test(waits_for_brokers_and_ends_without_them),
 	};
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -54,13 +54,16 @@ unassign_one(struct br_consumer *c, int32_t partition)
 	br_positions_free(list);
 }
 
+/* The next record of this partition; the other one is passed over. */
 static void
 expect(struct br_consumer *c, int32_t partition, int64_t offset)
 {
-	struct br_read got = harness_read(c);
+	struct br_read got;
 
-	assert_int_equal(got.kind, BR_READ_RECORD);
-	assert_int_equal(got.record.partition, partition);
+	do {
+		got = harness_read(c);
+		assert_int_equal(got.kind, BR_READ_RECORD);
+	} while (got.record.partition != partition);
 	assert_int_equal(got.record.offset, offset);
 }
 
@@ -130,6 +133,7 @@ begins_anew_after_it_lost_its_membership(void **state)
 
 	(void)state;
 	harness_fill(&h, TOPIC, 0, 0, 3);
+	harness_fill(&h, TOPIC, 1, 0, 3);
 	harness_assign(c, 0);
 	expect(c, 0, 0);
 	br_mock_fail(h.mock, BR_MOCK_OFFSET_COMMIT,
@@ -156,6 +160,7 @@ keeps_a_seek_until_the_revoke_is_answered(void **state)
 
 	(void)state;
 	harness_fill(&h, TOPIC, 0, 0, 3);
+	harness_fill(&h, TOPIC, 1, 0, 3);
 	harness_assign(c, 0);
 	expect(c, 0, 0);
 	br_mock_fail(h.mock, BR_MOCK_HEARTBEAT,
@@ -271,7 +276,7 @@ never_matches_an_excluded_topic(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(adds_partitions_later_cooperative),
@@ -286,5 +291,7 @@ main(void)
 	};
 
 	br_log_setup(BR_ERROR, false);
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

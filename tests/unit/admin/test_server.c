@@ -504,9 +504,9 @@ read_status(const char *tid, const char *name, char value[64])
 	return found;
 }
 
-/* Looks at the threads of that name; returns how many there are. */
+/* Looks at the threads of libmicrohttpd; returns how many there are. */
 static int
-check_masks(const char *name)
+check_masks(void)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGUSR1,
 	    SIGUSR2, SIGALRM, SIGCHLD};
@@ -520,7 +520,7 @@ check_masks(const char *name)
 		char value[64];
 
 		if (!read_status(entry->d_name, "Name", value) ||
-		    strcmp(value, name) != 0 ||
+		    strncmp(value, "MHD", 3) != 0 ||
 		    !read_status(entry->d_name, "SigBlk", value))
 			continue;
 		blocked = strtoull(value, NULL, 16);
@@ -537,21 +537,16 @@ test_thread_takes_no_signal(void **state)
 {
 	const struct timespec ms = {0, 1000000};
 	sigset_t mine;
-	char name[16];
 
 	(void)state;
-	/* The thread of the last test may still be leaving the list, which
-	 * can hide the next one for a moment. */
-	for (int i = 0; check_masks("admin") == 0; i++) {
+	/* Its name is the last thing that it sets before it serves. */
+	for (int i = 0; check_masks() == 0; i++) {
 		assert_true(i < 10000);
 		(void)nanosleep(&ms, NULL);
 	}
 	/* Ours are as they were. */
 	assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &mine), 0);
 	assert_int_equal(sigismember(&mine, SIGTERM), 0);
-	assert_int_equal(
-	    pthread_getname_np(pthread_self(), name, sizeof(name)), 0);
-	assert_string_not_equal(name, "admin");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -173,7 +173,7 @@ test_many_groups(void **state)
 	for (int i = 0; i < 10; i++)
 		BR_LOG_LIMITED(BR_INFO, "first", "m");
 	for (int i = 0; i < 1023; i++) {
-		char name[16];
+		char name[32];
 
 		(void)snprintf(name, sizeof(name), "group %d", i);
 		BR_LOG_LIMITED(BR_DEBUG, name, "off");
@@ -183,7 +183,7 @@ test_many_groups(void **state)
 	BR_LOG_LIMITED(BR_INFO, "first", "m");
 	assert_string_equal(written(), ""); /* and is the newest now */
 	for (int i = 2000; i < 2000 + 1024; i++) {
-		char name[16];
+		char name[32];
 
 		(void)snprintf(name, sizeof(name), "group %d", i);
 		BR_LOG_LIMITED(BR_INFO, name, "m");

@@ -264,6 +264,16 @@ tear_down(void **state)
 	return 0;
 }
 
+/* Before any reset: what a process starts with. */
+static void
+test_start(void **state)
+{
+	(void)state;
+	assert_int_equal(br_metric_get(BR_M_RELOAD_OK), 1);
+	assert_int_equal(br_metric_get(BR_M_DELIVERED), 0);
+	(void)render();
+}
+
 static void
 test_names(void **state)
 {
@@ -508,6 +518,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_start),
 	    TEST(test_names),
 	    TEST(test_fresh_page),
 	    TEST(test_numbers),

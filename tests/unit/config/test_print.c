@@ -185,8 +185,8 @@ secrets_never_in_faults(void **state)
 	    "kafka = { properties = [ \"sasl.password:hunter2\" ]; };",
 	    "kafka = { properties = [ \"hunter2\" ]; };",
 	    "kafka = { properties = [ \"group.id=hunter2\" ]; };",
-	    "kafka = { properties = [ \"sasl.password=hunter2\", "
-	    "\"sasl.password=hunter2\" ]; };",
+	    ("kafka = { properties = [ \"sasl.password=hunter2\", "
+	     "\"sasl.password=hunter2\" ]; };"),
 	    "kafka = { properties = hunter2; };",
 	    "kafka = { properties = [ sasl.password=hunter2 ]; };",
 	    "kafka = { properties = { a = hunter2; }; };",

@@ -216,8 +216,8 @@ grammar(void **state)
 	    HEAD "log = { delivered = TRUE; };\f",
 	    HEAD "retry = { retry_on = ( ); drop_on = [ ]; };",
 	    HEAD "dlq = { topic = \"\\x64\\x6Cq\" };",
-	    "kafka = { brokers = \"b\"; topics = \"^a\\.b\"; }; delivery = { "
-	    "event_urls = \"h\"; };"};
+	    ("kafka = { brokers = \"b\"; topics = \"^a\\.b\"; }; delivery = { "
+	     "event_urls = \"h\"; };")};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

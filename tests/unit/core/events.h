@@ -69,8 +69,7 @@ outcome_of(int status)
 	return (struct br_outcome){
 	    .http_status = status,
 	    .head_complete = status != 0,
-	    .transport =
-	        status != 0 ? BR_TRANSPORT_OK : BR_TRANSPORT_REFUSED,
+	    .transport = status != 0 ? BR_TRANSPORT_OK : BR_TRANSPORT_REFUSED,
 	};
 }
 

@@ -88,9 +88,8 @@ static void
 test_keys_are_bytes(void **state)
 {
 	const struct br_slice keys[] = {bytes("", 0), bytes("\0", 1),
-	    bytes("\0\0", 2), bytes("a", 1), bytes("a\0", 2),
-	    bytes("a\0b", 3), bytes("a\0c", 3), bytes("\xFF\xFE", 2),
-	    bytes("ab", 2)};
+	    bytes("\0\0", 2), bytes("a", 1), bytes("a\0", 2), bytes("a\0b", 3),
+	    bytes("a\0c", 3), bytes("\xFF\xFE", 2), bytes("ab", 2)};
 	enum { COUNT = sizeof(keys) / sizeof(keys[0]) };
 	struct br_lane_table t = {.seed = 2};
 	struct br_lane *lane[COUNT];

@@ -206,9 +206,8 @@ compare(struct naive *n, const struct br_ledger *l)
 static void
 step(struct naive *n, struct br_ledger *l, uint64_t *seed)
 {
-	int64_t skip = seed_below(seed, 4) != 0
-	                   ? 0
-	                   : (int64_t)seed_below(seed, 5);
+	int64_t skip =
+	    seed_below(seed, 4) != 0 ? 0 : (int64_t)seed_below(seed, 5);
 	size_t pick = seed_below(seed, SPAN);
 
 	switch (seed_below(seed, 8)) {

@@ -169,9 +169,8 @@ test_settled_order(void **state)
 	at = br_sched_settled(e.s);
 	for (int i = 4; i >= 0; i--) {
 		assert_ptr_equal(at, ref[i]);
-		assert_int_equal(at->settled, status[i] < 300
-		                                  ? BR_SETTLED_DELIVERED
-		                                  : BR_SETTLED_DEAD);
+		assert_int_equal(at->settled,
+		    status[i] < 300 ? BR_SETTLED_DELIVERED : BR_SETTLED_DEAD);
 		at = at->settled_next;
 	}
 	assert_null(at);
@@ -185,7 +184,7 @@ test_settled_order(void **state)
 	engine_free(&e);
 }
 
-/* What each misuse does; `what` is the row. The child never comes back. */
+/* Each of them but the first must end the process. */
 enum misuse {
 	NOTHING,
 	FREE_WAITING,
@@ -201,36 +200,71 @@ enum misuse {
 	GIVE_SECOND,
 	BURY_IN_FLIGHT,
 	BURY_TWICE,
-	WORKER_UNKNOWN,
 	MISUSES
 };
 
+/* Ends the scheduler while one event is left in the state that `what` says. */
 static void
-leave(enum misuse what, struct engine *e, struct br_ref *ref)
+misuse_free(enum misuse what, struct engine *e)
 {
-	if (what == FREE_WAITING)
-		br_sched_free(e->s);
-	(void)engine_take(e, 0);
-	if (what == FREE_IN_FLIGHT)
-		br_sched_free(e->s);
-	engine_give(e, ref, what == FREE_SETTLED ? 200
-	                    : what == FREE_DEAD  ? 400
-	                                         : 503);
-	if (what == FREE_DEAD)
+	struct br_ref *ref = engine_put(e, 3, "last");
+
+	if (what != FREE_WAITING)
+		(void)engine_take(e, 0);
+	if (what == FREE_DELAYED)
+		engine_give(e, ref, 503);
+	else if (what == FREE_SETTLED)
+		engine_give(e, ref, 200);
+	else if (what == FREE_DEAD) {
+		engine_give(e, ref, 400);
 		(void)br_sched_settled(e->s);
+	}
 	br_sched_free(e->s);
 }
 
 static void
 misuse_part(enum misuse what, struct engine *e)
 {
-	if (what == PART_FREE_OPEN)
-		br_sched_part_free(br_sched_part_open(e->s, NULL));
+	(void)engine_put(e, 3, "last");
 	(void)engine_take(e, 0);
+	if (what == PART_FREE_OPEN) {
+		br_sched_part_free(br_sched_part_open(e->s, NULL));
+		return;
+	}
 	br_sched_part_close(e->s, e->part);
 	if (what == PUT_CLOSED)
 		(void)engine_put(e, 9, "other");
-	br_sched_part_free(e->part);
+	else
+		br_sched_part_free(e->part);
+}
+
+static void
+misuse_event(enum misuse what, struct engine *e)
+{
+	struct br_ref *ref = engine_put(e, 3, "last");
+	struct br_ref *second = engine_put(e, 4, "last");
+
+	if (what == GIVE_WAITING) {
+		engine_give(e, ref, 200);
+		return;
+	}
+	(void)engine_take(e, 0);
+	if (what == GIVE_SECOND) {
+		engine_give(e, second, 200);
+		return;
+	}
+	if (what == BURY_IN_FLIGHT) {
+		br_sched_buried(e->s, ref, e->now_ms);
+		return;
+	}
+	engine_give(e, ref, what == GIVE_TWICE ? 200 : 400);
+	(void)br_sched_settled(e->s);
+	if (what == GIVE_TWICE) {
+		engine_give(e, ref, 200);
+		return;
+	}
+	br_sched_buried(e->s, ref, e->now_ms);
+	br_sched_buried(e->s, ref, e->now_ms);
 }
 
 static void
@@ -238,36 +272,15 @@ misuse(void *argument)
 {
 	enum misuse what = *(enum misuse *)argument;
 	struct engine e = engine_new();
-	struct br_ref *ref = engine_put(&e, 1, "k");
-	struct br_ref *second = engine_put(&e, 2, "other");
 
-	if (what == FREE_WAITING || what == FREE_IN_FLIGHT ||
-	    what == FREE_DELAYED || what == FREE_SETTLED || what == FREE_DEAD) {
-		/* alone, so that only this can be what is left */
-		engine_give(&e, (engine_take(&e, 0), engine_take(&e, 1)), 200);
-		engine_give(&e, ref, 200);
-		(void)engine_collect(&e);
-		leave(what, &e, engine_put(&e, 3, "k"));
-	}
-	if (what == PART_FREE_OPEN || what == PART_FREE_FULL ||
-	    what == PUT_CLOSED)
+	if (what >= GIVE_WAITING)
+		misuse_event(what, &e);
+	else if (what >= PART_FREE_OPEN)
 		misuse_part(what, &e);
-	if (what == GIVE_WAITING)
-		engine_give(&e, ref, 200);
-	if (what == WORKER_UNKNOWN)
-		(void)engine_take(&e, WORKERS);
-	(void)engine_take(&e, 0);
-	if (what == GIVE_SECOND)
-		engine_give(&e, second, 200);
-	if (what == BURY_IN_FLIGHT)
-		br_sched_buried(e.s, ref, e.now_ms);
-	engine_give(&e, ref, what == GIVE_TWICE ? 200 : 400);
-	(void)br_sched_settled(e.s);
-	if (what == GIVE_TWICE)
-		engine_give(&e, ref, 200);
-	br_sched_buried(e.s, ref, e.now_ms);
-	if (what == BURY_TWICE)
-		br_sched_buried(e.s, ref, e.now_ms);
+	else if (what >= FREE_WAITING)
+		misuse_free(what, &e);
+	else
+		engine_free(&e);
 }
 
 static void

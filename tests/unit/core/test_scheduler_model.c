@@ -1,7 +1,6 @@
 /*
- * The scheduler and the ledger against a naive model: one array of events,
- * searched anew for every question. Random runs; each prints nothing unless
- * it fails, and then the seed that repeats it as the first run.
+ * The scheduler and the ledger against a naive model, in random runs. A run
+ * that fails prints the seed that repeats it as the first one.
  * BRIDGE_TEST_RUNS=N for more of them.
  */
 #include <stdarg.h>
@@ -10,215 +9,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdio.h>
-
-#include "bridge/core/ledger.h"
-#include "bridge/core/scheduler.h"
-#include "events.h"
-#include "seed.h"
+#include "naive.h"
 
 #define RUNS 60
 #define STEPS 1500
-#define EVENTS 40 /* at once */
-#define EPOCHS 6
-#define KEYS 5
-#define TARGETS 3
-#define WORKERS 5
-#define PREFER_MS 50
-
-enum place { WAITS, FLIES, DELAYED, SETTLED, BURYING };
-
-struct item {
-	struct br_ref *ref;
-	struct epoch *epoch;
-	int64_t offset;
-	int key, target;
-	uint32_t attempts, max_attempts;
-	bool undecodable;
-	enum place at;
-	int64_t since_ms; /* first of its lane: due since; DELAYED: due when */
-	enum br_settled how; /* SETTLED: and not yet in the test's hands */
-	uint64_t turn;       /* … when; what a close drops has one turn */
-	int64_t bury_ms;     /* BURYING: when the DLQ will have it */
-};
-
-/* One assignment of a partition. */
-struct epoch {
-	struct br_sched_part *part; /* NULL: place is free */
-	bool closed;
-	struct br_ledger ledger;
-	int64_t next;      /* offset */
-	int64_t dropped;   /* the lowest that was dropped */
-	int64_t watermark; /* the last one seen */
-};
-
-struct model {
-	uint64_t seed, random; /* of this run; its state */
-	size_t step;
-	struct br_sched_rules rules;
-	struct br_sched *s;
-	int64_t now_ms;
-	uint64_t turn;
-	struct item item[EVENTS];
-	size_t items;
-	struct epoch epoch[EPOCHS];
-	struct item *busy[WORKERS];
-	int last_target[WORKERS];
-};
 
 static const char *const target_names[TARGETS] = {
     "https://a.test:443", "https://b.test:443", "http://c.test:80"};
 static const char *const key_names[KEYS] = {"k0", "k1", "k2", "k3", "k4"};
-
-static void
-expect(const struct model *m, bool ok, const char *what, int line)
-{
-	if (!ok)
-		fail_msg("line %d: %s (step %zu of BRIDGE_TEST_SEED=%llu)",
-		    line, what, m->step, (unsigned long long)m->seed);
-}
-#define EXPECT(m, what) expect(m, what, #what, __LINE__)
-
-static size_t
-below(struct model *m, size_t limit)
-{
-	return seed_below(&m->random, limit);
-}
-
-static int64_t
-earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* ---- what the model knows */
-
-/* It is in its lane: nobody of that may overtake it. */
-static bool
-holds(const struct item *i)
-{
-	return i->at != SETTLED || i->how == BR_SETTLED_DEAD;
-}
-
-static bool
-same_lane(const struct model *m, const struct item *a, const struct item *b)
-{
-	if (a == b)
-		return true;
-	if (a->epoch != b->epoch || m->rules.order == BR_ORDER_NONE)
-		return false;
-	return m->rules.order == BR_ORDER_PARTITION ||
-	       (a->key >= 0 && a->key == b->key);
-}
-
-static bool
-is_first(const struct model *m, const struct item *i)
-{
-	for (size_t n = 0; n < m->items; n++) {
-		const struct item *other = &m->item[n];
-
-		if (holds(other) && other->offset < i->offset &&
-		    same_lane(m, other, i))
-			return false;
-	}
-	return holds(i);
-}
-
-static bool
-is_due(const struct model *m, const struct item *i)
-{
-	if (i->at == DELAYED)
-		return i->since_ms <= m->now_ms;
-	return i->at == WAITS && is_first(m, i);
-}
-
-/* Since when the oldest that is due waits, of one target or (-1) of all. */
-static int64_t
-oldest_due(const struct model *m, int target)
-{
-	int64_t oldest = INT64_MAX;
-
-	for (size_t n = 0; n < m->items; n++)
-		if ((target < 0 || m->item[n].target == target) &&
-		    is_due(m, &m->item[n]))
-			oldest = earlier(oldest, m->item[n].since_ms);
-	return oldest;
-}
-
-static int64_t
-next_due(const struct model *m)
-{
-	int64_t next = INT64_MAX;
-
-	for (size_t n = 0; n < m->items; n++)
-		if (m->item[n].at == DELAYED &&
-		    m->item[n].since_ms > m->now_ms)
-			next = earlier(next, m->item[n].since_ms);
-	return next;
-}
-
-static void
-settle(struct model *m, struct item *i, enum br_settled how)
-{
-	i->at = SETTLED;
-	i->how = how;
-	i->turn = m->turn;
-}
-
-/* Somebody has become the first of the lane that `i` is, or was, in. */
-static void
-serve(struct model *m, const struct item *i)
-{
-	for (size_t n = 0; n < m->items; n++) {
-		struct item *first = &m->item[n];
-
-		if (first->at != WAITS || !same_lane(m, first, i) ||
-		    !is_first(m, first))
-			continue;
-		first->since_ms = m->now_ms;
-		if (first->undecodable) {
-			m->turn++;
-			settle(m, first, BR_SETTLED_DEAD);
-		}
-	}
-}
-
-static struct item *
-find(struct model *m, const struct br_ref *ref)
-{
-	for (size_t n = 0; n < m->items; n++)
-		if (m->item[n].ref == ref)
-			return &m->item[n];
-	EXPECT(m, !"a reference that nobody put, or that is gone");
-	return NULL;
-}
-
-/* One at random that is at `at`, or NULL. */
-static struct item *
-any(struct model *m, enum place at)
-{
-	size_t start = below(m, EVENTS);
-
-	for (size_t n = 0; n < m->items; n++) {
-		struct item *i = &m->item[(start + n) % m->items];
-
-		if (i->at == at)
-			return i;
-	}
-	return NULL;
-}
-
-/* Takes it out of the array, where the last one gets its place. */
-static void
-forget(struct model *m, struct item *i)
-{
-	const struct item *last = &m->item[--m->items];
-
-	for (size_t w = 0; w < WORKERS; w++)
-		if (m->busy[w] == last)
-			m->busy[w] = i;
-	*i = *last;
-}
 
 /* ---- what is compared at every step */
 
@@ -339,15 +137,14 @@ put(struct model *m)
 {
 	struct epoch *e = &m->epoch[below(m, EPOCHS)];
 	struct item *i = &m->item[m->items];
+	const char *key;
 
 	if (e->part == NULL || e->closed || m->items == EVENTS)
 		return;
 	if (below(m, 5) == 0) {
-		e->next += (int64_t)below(m, 4); /* a gap */
+		e->next += (int64_t)below(m, 4); /* a gap, known of or not */
 		if (below(m, 2) == 0)
 			br_ledger_pass(&e->ledger, e->next);
-		else
-			e->next = e->ledger.next;
 	}
 	*i = (struct item){
 	    .epoch = e,
@@ -358,8 +155,11 @@ put(struct model *m)
 	    .undecodable = below(m, 16) == 0,
 	    .since_ms = m->now_ms,
 	};
-	i->ref = ref_new(e->part, i->offset,
-	    i->key >= 0 ? key_names[i->key] : NULL,
+	if (i->key >= 0)
+		key = key_names[i->key];
+	else
+		key = below(m, 2) != 0 ? "" : NULL; /* no order either */
+	i->ref = ref_new(e->part, i->offset, key,
 	    i->undecodable ? NULL : target_names[i->target]);
 	i->ref->event->max_attempts = i->max_attempts;
 	if (i->undecodable)
@@ -449,8 +249,8 @@ check_wait(struct model *m, const struct item *i, const struct answer *a,
 {
 	const struct br_retry_rules *r = &m->rules.retry;
 	double step = (double)r->base_ms;
-	int64_t asked = earlier(
-	    a->retry_after_ms, (int64_t)r->retry_after_max_ms);
+	int64_t asked =
+	    earlier(a->retry_after_ms, (int64_t)r->retry_after_max_ms);
 	int64_t least, most;
 
 	for (uint32_t n = 0; n < i->attempts; n++)
@@ -602,8 +402,8 @@ random_rules(struct model *m)
 {
 	static const uint64_t base_ms[] = {1, 10, 70, 1000};
 	static const double jitter[] = {0, 0.1, 0.5, 1};
-	static const enum br_order order[] = {BR_ORDER_KEY, BR_ORDER_KEY,
-	    BR_ORDER_PARTITION, BR_ORDER_NONE};
+	static const enum br_order order[] = {
+	    BR_ORDER_KEY, BR_ORDER_KEY, BR_ORDER_PARTITION, BR_ORDER_NONE};
 	uint64_t base = base_ms[below(m, 4)];
 
 	return (struct br_sched_rules){
@@ -641,8 +441,7 @@ drain(struct model *m)
 		if (e->part == NULL)
 			continue;
 		if (!e->closed)
-			EXPECT(
-			    m, br_ledger_watermark(&e->ledger) == e->next);
+			EXPECT(m, br_ledger_watermark(&e->ledger) == e->next);
 		e->closed = true;
 		br_sched_part_close(m->s, e->part);
 	}

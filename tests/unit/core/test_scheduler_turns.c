@@ -23,7 +23,8 @@ test_prefers_its_target(void **state)
 	static const struct {
 		int64_t younger_ms;
 		bool stays;
-	} rows[] = {{0, true}, {1, true}, {50, true}, {51, false}, {900, false}};
+	} rows[] = {
+	    {0, true}, {1, true}, {50, true}, {51, false}, {900, false}};
 	struct engine e = engine_new();
 
 	(void)state;
@@ -189,7 +190,8 @@ check_stats(const struct engine *e, size_t in_flight, size_t waiting,
 	assert_int_equal(stats.delayed, delayed);
 	assert_int_equal(stats.dead, dead);
 	assert_int_equal(stats.lanes, lanes);
-	assert_int_equal(br_sched_part_count(e->part), in_flight + waiting + dead);
+	assert_int_equal(
+	    br_sched_part_count(e->part), in_flight + waiting + dead);
 }
 
 static void

@@ -118,4 +118,47 @@ check_record(const struct br_config *config, const struct br_record *record,
 	br_decoder_free(d);
 }
 
+#define UUID "00000000-0000-4000-8000-000000000001"
+#define SCHEMA "{\"type\":\"string\",\"optional\":true}"
+
+static struct br_config config; /* the defaults again before each test */
+
+static inline int
+setup(void **state)
+{
+	(void)state;
+	config = default_config();
+	return 0;
+}
+
+/* A record of a topic of the router, with these headers. */
+static inline struct br_record
+make(const char *value, const struct br_header *headers, size_t count)
+{
+	return (struct br_record){.topic = "outbox.event.Order",
+	    .key = br_slice_str("k"),
+	    .value = br_slice_str(value),
+	    .headers = headers,
+	    .header_count = count};
+}
+
+/* One with the header id, and this value. */
+static inline void
+check(const char *value, const struct expect *e)
+{
+	const struct br_header id = header("id", UUID);
+	struct br_record record = make(value, &id, 1);
+
+	check_record(&config, &record, e);
+}
+
+static inline void
+check_headers(const char *value, const struct br_header *headers, size_t count,
+    const struct expect *e)
+{
+	struct br_record record = make(value, headers, count);
+
+	check_record(&config, &record, e);
+}
+
 #endif

@@ -156,7 +156,7 @@ run_line(const char *variant, char *line)
 	static char *more[] = {"eventType", "type", "target_url", "targetUrl",
 	    "max_retries", "maxRetries", "idempotency_key", "amount",
 	    "created_at"};
-	struct br_config config = default_config();
+	struct br_config own = default_config();
 	struct br_header headers[32];
 	struct br_decoder *decoder;
 	struct br_record record;
@@ -169,11 +169,11 @@ run_line(const char *variant, char *line)
 	for (char *at = line; at != NULL && n < COLUMNS;)
 		column[n++] = strsep(&at, "\t");
 	assert_int_equal(n, COLUMNS);
-	config.source.format = format_of(column[0]);
-	config.source.envelope_fields = (struct br_strings){more, COUNT(more)};
+	own.source.format = format_of(column[0]);
+	own.source.envelope_fields = (struct br_strings){more, COUNT(more)};
 	json = record_line(variant, strtoul(column[1], NULL, 10));
 	record = read_record(json, headers);
-	decoder = br_decoder_new(&config);
+	decoder = br_decoder_new(&own);
 	/* Twice: what the first call leaves behind must not show. */
 	br_decode(decoder, &record, &out);
 	br_decode(decoder, &record, &out);
@@ -231,7 +231,7 @@ static void
 test_900k(void **state)
 {
 	static const char open[] = "{\"pad\": \"", close[] = "\"}";
-	struct br_config config = default_config();
+	struct br_config own = default_config();
 	struct br_header headers[] = {
 	    header("id", "00000000-0000-4000-8000-000000000001")};
 	struct br_record record = {.topic = "outbox.event.Order",
@@ -248,7 +248,7 @@ test_900k(void **state)
 	memcpy(body + sizeof(open) - 1 + pad, close, sizeof(close));
 	record.value = br_slice_str(body);
 	assert_int_equal(record.value.len, 921600);
-	check_record(&config, &record, &e);
+	check_record(&own, &record, &e);
 	quoted[n++] = '"';
 	for (size_t i = 0; i < len; i++) {
 		if (body[i] == '"')
@@ -259,9 +259,9 @@ test_900k(void **state)
 	assert_int_equal(n, 921606);
 	record.value = (struct br_slice){(uint8_t *)quoted, n};
 	e.format = "json";
-	check_record(&config, &record, &e);
-	config.source.format = BR_FORMAT_JSON;
-	check_record(&config, &record, &e);
+	check_record(&own, &record, &e);
+	own.source.format = BR_FORMAT_JSON;
+	check_record(&own, &record, &e);
 	free(body);
 	free(quoted);
 }

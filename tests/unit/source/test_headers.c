@@ -8,8 +8,14 @@
 #include "bridge/source/trace.h"
 
 #define UUID "00000000-0000-4000-8000-000000000001"
-#define BYTES(text) {(const uint8_t *)(text), sizeof(text) - 1}
-#define NONE {NULL, 0}
+#define BYTES(text)                                                            \
+	{                                                                      \
+		(const uint8_t *)(text), sizeof(text) - 1                      \
+	}
+#define NONE                                                                   \
+	{                                                                      \
+		NULL, 0                                                        \
+	}
 
 static struct br_arena arena;
 
@@ -26,15 +32,15 @@ test_header_text(void **state)
 	    {BYTES("null"), BR_FIELD_ABSENT, NONE},
 	    {BYTES("\"\""), BR_FIELD_ABSENT, NONE},
 	    {BYTES("{\"schema\":{\"type\":\"string\"},\"payload\":null}"),
-		BR_FIELD_ABSENT, NONE},
+	        BR_FIELD_ABSENT, NONE},
 	    {BYTES("{\"schema\":{\"type\":\"string\"},\"payload\":\"\"}"),
-		BR_FIELD_ABSENT, NONE},
+	        BR_FIELD_ABSENT, NONE},
 	    {BYTES("key-1"), BR_FIELD_TEXT, BYTES("key-1")},
 	    {BYTES(" key "), BR_FIELD_TEXT, BYTES(" key ")},
 	    {BYTES("null "), BR_FIELD_TEXT, BYTES("null ")},
 	    {BYTES("\"null\""), BR_FIELD_TEXT, BYTES("null")},
 	    {BYTES("{\"schema\":null,\"payload\":\"null\"}"), BR_FIELD_TEXT,
-		BYTES("null")},
+	        BYTES("null")},
 	    {BYTES("\"a\\\"b\\\\c,d\""), BR_FIELD_TEXT, BYTES("a\"b\\c,d")},
 	    {BYTES("\"a"), BR_FIELD_TEXT, BYTES("\"a")},
 	    {BYTES("\"a\" \"b\""), BR_FIELD_TEXT, BYTES("\"a\" \"b\"")},
@@ -42,20 +48,20 @@ test_header_text(void **state)
 	    {BYTES("{\"a\":1}"), BR_FIELD_TEXT, BYTES("{\"a\":1}")},
 	    {BYTES("{not json"), BR_FIELD_TEXT, BYTES("{not json")},
 	    {BYTES("{\"schema\":1,\"payload\":2,\"x\":3}"), BR_FIELD_TEXT,
-		BYTES("{\"schema\":1,\"payload\":2,\"x\":3}")},
+	        BYTES("{\"schema\":1,\"payload\":2,\"x\":3}")},
 	    {BYTES("{\"schema\":{\"type\":\"int32\"},\"payload\":5}"),
-		BR_FIELD_TEXT, BYTES("5")},
+	        BR_FIELD_TEXT, BYTES("5")},
 	    {BYTES("{\"payload\":\"x\",\"schema\":{}}"), BR_FIELD_TEXT,
-		BYTES("x")},
+	        BYTES("x")},
 	    {BYTES("{\"scale\":0,\"value\":\"A+k=\"}"), BR_FIELD_TEXT,
-		BYTES("1001")},
+	        BYTES("1001")},
 	    {BYTES("{\"schema\":{\"type\":\"struct\"},\"payload\":"
-		   "{\"scale\":0,\"value\":\"A+k=\"}}"),
-		BR_FIELD_TEXT, BYTES("1001")},
+	           "{\"scale\":0,\"value\":\"A+k=\"}}"),
+	        BR_FIELD_TEXT, BYTES("1001")},
 	    {BYTES("{\"scale\":2,\"value\":\"MDk=\"}"), BR_FIELD_TEXT,
-		BYTES("123.45")},
+	        BYTES("123.45")},
 	    {BYTES("{\"scale\":0,\"value\":\"!\"}"), BR_FIELD_TEXT,
-		BYTES("{\"scale\":0,\"value\":\"!\"}")},
+	        BYTES("{\"scale\":0,\"value\":\"!\"}")},
 	    {BYTES("\xc5\x82"), BR_FIELD_TEXT, BYTES("\xc5\x82")},
 	    {BYTES("a\xff"), BR_FIELD_MALFORMED, BYTES("a\xff")},
 	    {BYTES("\"a\xff\""), BR_FIELD_MALFORMED, BYTES("\"a\xff\"")},
@@ -63,9 +69,8 @@ test_header_text(void **state)
 	    {BYTES("[B@1f3a"), BR_FIELD_JAVA, BYTES("[B@1f3a")},
 	    {BYTES("Struct{a=1}"), BR_FIELD_JAVA, BYTES("Struct{a=1}")},
 	    {BYTES("\"[B@1f3a\""), BR_FIELD_JAVA, BYTES("[B@1f3a")},
-	    {BYTES("java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]"),
-		BR_FIELD_JAVA,
-		BYTES("java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]")},
+	    {BYTES("java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]"), BR_FIELD_JAVA,
+	        BYTES("java.nio.HeapByteBuffer[pos=0 lim=1 cap=1]")},
 	};
 
 	(void)state;
@@ -88,13 +93,13 @@ test_ids(void **state)
 	} cases[] = {
 	    {BYTES(UUID), BYTES(UUID)},
 	    {BYTES("\"" UUID "\""), BYTES(UUID)},
-	    {BYTES("{\"schema\":{\"type\":\"string\"},\"payload\":\"" UUID
-		   "\"}"),
-		BYTES(UUID)},
+	    {BYTES(
+	         "{\"schema\":{\"type\":\"string\"},\"payload\":\"" UUID "\"}"),
+	        BYTES(UUID)},
 	    {BYTES("\0\0\0\0\0\0\x40\0\x80\0\0\0\0\0\0\x01"), BYTES(UUID)},
 	    {BYTES("\x9f\x1c\x2a\x52\x7d\x3e\x4b\x8a\x9c\x60\x1f\x2e\x3d\x4c"
-		   "\x5b\x6a"),
-		BYTES("9f1c2a52-7d3e-4b8a-9c60-1f2e3d4c5b6a")},
+	           "\x5b\x6a"),
+	        BYTES("9f1c2a52-7d3e-4b8a-9c60-1f2e3d4c5b6a")},
 	    {BYTES("sixteen letters!"), BYTES("sixteen letters!")},
 	    {BYTES("1E+3"), BYTES("1000")},
 	    {BYTES("-1.25E+2"), BYTES("-125")},
@@ -131,11 +136,11 @@ test_decimals(void **state)
 	    {"DeC2s6dkAAA=", 0, "1000000000000000000"},
 	    {"AIAAAAAAAAAA", 0, "9223372036854775808"},
 	    {"SztMqFqGxHoJiiI//////w==", 0,
-		"99999999999999999999999999999999999999"},
+	        "99999999999999999999999999999999999999"},
 	    {"/w==", 0, "-1"}, {"gA==", 0, "-128"}, {"/38=", 0, "-129"},
-	    {"MDk=", 2, "123.45"}, {"z8c=", 0, "-12345"},
-	    {"BQ==", 3, "0.005"}, {"+w==", 2, "-0.05"}, {"BQ==", -3, "5000"},
-	    {"AA==", 2, "0.00"}, {"AA==", -3, "0"}};
+	    {"MDk=", 2, "123.45"}, {"z8c=", 0, "-12345"}, {"BQ==", 3, "0.005"},
+	    {"+w==", 2, "-0.05"}, {"BQ==", -3, "5000"}, {"AA==", 2, "0.00"},
+	    {"AA==", -3, "0"}};
 	static const char *const bad[] = {
 	    "A", "AA", "AAA", "A===", "AA=A", "A A=", "AA-=", "=AAA", "AAAA="};
 	struct br_slice bytes, text;
@@ -144,8 +149,8 @@ test_decimals(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		assert_true(br_base64_decode(
 		    &arena, br_slice_str(cases[i].base64), &bytes));
-		assert_true(br_decimal_text(
-		    &arena, bytes, cases[i].scale, &text));
+		assert_true(
+		    br_decimal_text(&arena, bytes, cases[i].scale, &text));
 		assert_text(cases[i].base64, text, cases[i].text);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++)
@@ -163,11 +168,11 @@ test_numbers(void **state)
 		bool good;
 		int64_t number;
 	} cases[] = {{"5", true, 5}, {"5.0", true, 5}, {"5.000", true, 5},
-	    {"+5", true, 5}, {"-1", true, -1}, {"0", true, 0},
-	    {"0.0", true, 0}, {"1E+1", true, 10}, {"50e-1", true, 5},
-	    {"0.5e1", true, 5}, {"007", true, 7}, {"BQ==", true, 5},
-	    {"Cg==", true, 10}, {"AA==", true, 0}, {"AIA=", true, 128},
-	    {"BOI=", true, 1250}, {"99999999999999999999", true, INT64_MAX},
+	    {"+5", true, 5}, {"-1", true, -1}, {"0", true, 0}, {"0.0", true, 0},
+	    {"1E+1", true, 10}, {"50e-1", true, 5}, {"0.5e1", true, 5},
+	    {"007", true, 7}, {"BQ==", true, 5}, {"Cg==", true, 10},
+	    {"AA==", true, 0}, {"AIA=", true, 128}, {"BOI=", true, 1250},
+	    {"99999999999999999999", true, INT64_MAX},
 	    {"-99999999999999999999", true, INT64_MIN},
 	    {"1e999999999999", true, INT64_MAX}, {"0e999999999", true, 0},
 	    {"5.5", false, 0}, {"5e-1", false, 0}, {"five", false, 0},
@@ -178,8 +183,8 @@ test_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct br_field f = {
-		    .state = BR_FIELD_TEXT, .text = br_slice_str(cases[i].text)};
+		struct br_field f = {.state = BR_FIELD_TEXT,
+		    .text = br_slice_str(cases[i].text)};
 		int64_t number = 0;
 
 		if (br_field_number(&arena, &f, &number) != cases[i].good)
@@ -209,8 +214,8 @@ test_parent(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++)
-		assert_text("parent", br_trace_parent(br_slice_str(good[i])),
-		    good[i]);
+		assert_text(
+		    "parent", br_trace_parent(br_slice_str(good[i])), good[i]);
 	for (size_t i = 0; i < COUNT(bad); i++)
 		assert_null(br_trace_parent(br_slice_str(bad[i])).data);
 	assert_text("later version",
@@ -223,8 +228,8 @@ test_state(void **state)
 {
 	static const char *const good[] = {"a=1", "rojo=00f067,congo=t61r",
 	    "a=1,,b=2", "a=1 , b=2", "t@v=x y", "a=", "a=1,"};
-	static const char *const bad[] = {"", "a", "=1", "A=1", "a=1,b", "a=b=c",
-	    "a=\n", "a=\xc5\x82", "a b=1"};
+	static const char *const bad[] = {"", "a", "=1", "A=1", "a=1,b",
+	    "a=b=c", "a=\n", "a=\xc5\x82", "a b=1"};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(good); i++)
@@ -238,11 +243,11 @@ static void
 test_properties(void **state)
 {
 	static const char text[] = "#Thu Jan 01 00:00:00 UTC 2026\r\n"
-				   "! traceparent=comment\n"
-				   "\n"
-				   "  tracestate : a\\=1,\\\n    b\\u003d2\n"
-				   "uber-trace-id=1\\:2\n"
-				   "traceparent=" PARENT;
+	                           "! traceparent=comment\n"
+	                           "\n"
+	                           "  tracestate : a\\=1,\\\n    b\\u003d2\n"
+	                           "uber-trace-id=1\\:2\n"
+	                           "traceparent=" PARENT;
 
 	(void)state;
 	assert_text("parent",
@@ -254,13 +259,13 @@ test_properties(void **state)
 	assert_text("other",
 	    br_trace_property(&arena, br_slice_str(text), "uber-trace-id"),
 	    "1:2");
-	assert_text("none",
-	    br_trace_property(&arena, br_slice_str(text), "b3"), ABSENT);
+	assert_text("none", br_trace_property(&arena, br_slice_str(text), "b3"),
+	    ABSENT);
 	/* Nothing after an escape, a key or a separator. */
 	br_trace_property(&arena, br_slice_str("traceparent=\\"), "a");
 	br_trace_property(&arena, br_slice_str("a\\u00"), "a");
-	assert_text("empty", br_trace_property(&arena, br_slice_str("a"), "a"),
-	    "");
+	assert_text(
+	    "empty", br_trace_property(&arena, br_slice_str("a"), "a"), "");
 }
 
 static void
@@ -274,21 +279,21 @@ test_order_keys(void **state)
 	    {BYTES("null"), NONE},
 	    {BYTES("\"\""), NONE},
 	    {BYTES("{\"schema\":{\"type\":\"string\"},\"payload\":null}"),
-		NONE},
+	        NONE},
 	    {BYTES("cust-77"), BYTES("cust-77")},
 	    {BYTES("\"cust-77\""), BYTES("cust-77")},
 	    {BYTES("\"null\""), BYTES("null")},
 	    {BYTES("{\"schema\":{\"type\":\"string\"},\"payload\":\"c\"}"),
-		BYTES("c")},
+	        BYTES("c")},
 	    {BYTES("{\"schema\":{\"type\":\"struct\"},\"payload\":"
-		   "{\"id\": 7}}"),
-		BYTES("7")},
+	           "{\"id\": 7}}"),
+	        BYTES("7")},
 	    {BYTES("{\"ID\":{\"scale\":0,\"value\":\"A+k=\"}}"), BYTES("1001")},
 	    {BYTES("{\"id\":\"a\\u0041\"}"), BYTES("aA")},
 	    {BYTES("{\"id\":null}"), BYTES("{\"id\":null}")},
 	    {BYTES("{\"id\": {\"x\": 1}}"), BYTES("{\"id\":{\"x\":1}}")},
 	    {BYTES("{ \"b\" : 2, \"a\" : \"x y\" }"),
-		BYTES("{\"b\":2,\"a\":\"x y\"}")},
+	        BYTES("{\"b\":2,\"a\":\"x y\"}")},
 	    {BYTES("{}"), BYTES("{}")},
 	    {BYTES("{broken"), BYTES("{broken")},
 	    {BYTES("\"broken"), BYTES("\"broken")},
@@ -313,13 +318,13 @@ test_order_keys(void **state)
 static void
 test_names(void **state)
 {
-	struct br_config config = default_config();
+	struct br_config own = default_config();
 	const struct br_header headers[] = {header("id", "first"),
 	    header("Content-Type", "text/plain"), header("x", "y"),
 	    header("id", "last"), header("type", "T"), header("ID", "other")};
 	struct br_record record = {
 	    .headers = headers, .header_count = COUNT(headers)};
-	struct br_names *n = br_names_new(&config.source);
+	struct br_names *n = br_names_new(&own.source);
 	const struct br_slice *at[64];
 	const int *types;
 	size_t count;

@@ -1,7 +1,4 @@
-/*
- * The JSON scanner: a table of texts, spans, decoded strings, and the same
- * answers as jansson over random and mutated texts.
- */
+/* The JSON scanner: a table of texts, spans, decoded strings. */
 #include "bridge/source/json.h"
 
 #include "bridge/base/buffer.h"
@@ -10,55 +7,159 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include <jansson.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define TEXT(s) {(const uint8_t *)(s), sizeof(s) - 1}
+#define TEXT(s)                                                                \
+	{                                                                      \
+		(const uint8_t *)(s), sizeof(s) - 1                            \
+	}
 
 static const struct br_slice good[] = {
-    TEXT("{}"), TEXT("[]"), TEXT("null"), TEXT("true"), TEXT("false"),
-    TEXT("0"), TEXT("-0"), TEXT("7"), TEXT("-12"), TEXT("0.5"),
-    TEXT("1.50"), TEXT("1e3"), TEXT("1E+3"), TEXT("1e-300"), TEXT("1e400"),
-    TEXT("-0.0e-0"), TEXT("12345678901234567890123456789012345678901"),
-    TEXT("\"\""), TEXT("\"a\""), TEXT("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""),
-    TEXT("\"\\u0000\""), TEXT("\"\\u00e9\\uD83D\\uDE00\""),
-    TEXT("\"\\ud800\""), TEXT("\"\\udc00\\ud800\""), TEXT("\"\x7f\""),
-    TEXT("\"\xc2\x80\""), TEXT("\"\xe2\x82\xac\""),
-    TEXT("\"\xed\x9f\xbf\xee\x80\x80\""), TEXT("\"\xf0\x9f\x98\x80\""),
-    TEXT("\"\xf4\x8f\xbf\xbf\""), TEXT("\"\xe2\x80\xa8\xef\xbb\xbf\""),
-    TEXT(" \t\r\n{ } \t\r\n"), TEXT("[ 1 , 2 ]"), TEXT("[[],{},[[]]]"),
-    TEXT("{\"\":0}"), TEXT("{\"a\":1,\"a\":2}"), TEXT("{\"a\" : [ ] }"),
-    TEXT("[\"12345678\\n12345678\"]"), TEXT("[\"1234567\\\\\"]"),
-    TEXT("[1,\n2]"), TEXT("{\"a\":{\"b\":{\"c\":[1,{\"d\":null}]}}}"),
+    TEXT("{}"),
+    TEXT("[]"),
+    TEXT("null"),
+    TEXT("true"),
+    TEXT("false"),
+    TEXT("0"),
+    TEXT("-0"),
+    TEXT("7"),
+    TEXT("-12"),
+    TEXT("0.5"),
+    TEXT("1.50"),
+    TEXT("1e3"),
+    TEXT("1E+3"),
+    TEXT("1e-300"),
+    TEXT("1e400"),
+    TEXT("-0.0e-0"),
+    TEXT("12345678901234567890123456789012345678901"),
+    TEXT("\"\""),
+    TEXT("\"a\""),
+    TEXT("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\""),
+    TEXT("\"\\u0000\""),
+    TEXT("\"\\u00e9\\uD83D\\uDE00\""),
+    TEXT("\"\\ud800\""),
+    TEXT("\"\\udc00\\ud800\""),
+    TEXT("\"\x7f\""),
+    TEXT("\"\xc2\x80\""),
+    TEXT("\"\xe2\x82\xac\""),
+    TEXT("\"\xed\x9f\xbf\xee\x80\x80\""),
+    TEXT("\"\xf0\x9f\x98\x80\""),
+    TEXT("\"\xf4\x8f\xbf\xbf\""),
+    TEXT("\"\xe2\x80\xa8\xef\xbb\xbf\""),
+    TEXT(" \t\r\n{ } \t\r\n"),
+    TEXT("[ 1 , 2 ]"),
+    TEXT("[[],{},[[]]]"),
+    TEXT("{\"\":0}"),
+    TEXT("{\"a\":1,\"a\":2}"),
+    TEXT("{\"a\" : [ ] }"),
+    TEXT("[\"12345678\\n12345678\"]"),
+    TEXT("[\"1234567\\\\\"]"),
+    TEXT("[1,\n2]"),
+    TEXT("{\"a\":{\"b\":{\"c\":[1,{\"d\":null}]}}}"),
 };
 
 static const struct br_slice bad[] = {
-    TEXT(""), TEXT(" "), TEXT("\n"), TEXT("{"), TEXT("}"), TEXT("["),
-    TEXT("]"), TEXT("{]"), TEXT("[}"), TEXT("{\"a\""), TEXT("{\"a\":"),
-    TEXT("{\"a\":}"), TEXT("{\"a\" 1}"), TEXT("{\"a\":1,}"), TEXT("{,}"),
-    TEXT("{1:2}"), TEXT("{a:1}"), TEXT("{'a':1}"), TEXT("{\"a\":1 \"b\":2}"),
-    TEXT("{\"a\":1}}"), TEXT("{\"a\":1}{\"b\":2}"), TEXT("{} x"),
-    TEXT("{\"a\":1]"), TEXT("[1,]"), TEXT("[,1]"), TEXT("[1,,2]"),
-    TEXT("[1 2]"), TEXT("[1"), TEXT("[1}"), TEXT("[1]]"), TEXT("[\"a\""),
-    TEXT("nul"), TEXT("nulll"), TEXT("Null"), TEXT("True"), TEXT("tru"),
-    TEXT("falsy"), TEXT("NaN"), TEXT("Infinity"), TEXT("-Infinity"),
-    TEXT("undefined"), TEXT("+1"), TEXT("-"), TEXT("--1"), TEXT("01"),
-    TEXT("-01"), TEXT("00"), TEXT("1."), TEXT(".5"), TEXT("1.e3"),
-    TEXT("1e"), TEXT("1e+"), TEXT("1E-"), TEXT("0x1"), TEXT("1_000"),
-    TEXT("1 000"), TEXT("1a"), TEXT("0e"), TEXT("\""), TEXT("\"a"),
-    TEXT("\"\\\""), TEXT("\"\\"), TEXT("\"\\x41\""), TEXT("\"\\a\""),
-    TEXT("\"\\0\""), TEXT("\"\\\0\""), TEXT("\"\\u\""), TEXT("\"\\u12\""),
-    TEXT("\"\\u123\""), TEXT("\"\\u123g\""), TEXT("\"\\U0041\""),
-    TEXT("\"\n\""), TEXT("\"\t\""), TEXT("\"\0\""), TEXT("\"\x1f\""),
-    TEXT("\"1234567\n12345678\""), TEXT("'a'"), TEXT("\"\x80\""),
-    TEXT("\"\xff\""), TEXT("\"\xc0\x80\""), TEXT("\"\xc1\xbf\""),
-    TEXT("\"\xc3\""), TEXT("\"\xc3\x28\""), TEXT("\"\xe0\x80\x80\""),
-    TEXT("\"\xe2\x82\""), TEXT("\"\xed\xa0\x80\""),
-    TEXT("\"\xf0\x80\x80\x80\""), TEXT("\"\xf4\x90\x80\x80\""),
-    TEXT("\"\xf5\x80\x80\x80\""), TEXT("\"12345678\xff\""),
-    TEXT("\xef\xbb\xbf{}"), TEXT("\xff\xfe"), TEXT("{}\0"), TEXT("\0"),
-    TEXT("\v1"), TEXT("\xc2\xa0{}"), TEXT("// c\n1"), TEXT("/**/1"),
-    TEXT("[1]#"), TEXT("{\"a\":1}\""), TEXT("[\"\\ud8\"]"),
+    TEXT(""),
+    TEXT(" "),
+    TEXT("\n"),
+    TEXT("{"),
+    TEXT("}"),
+    TEXT("["),
+    TEXT("]"),
+    TEXT("{]"),
+    TEXT("[}"),
+    TEXT("{\"a\""),
+    TEXT("{\"a\":"),
+    TEXT("{\"a\":}"),
+    TEXT("{\"a\" 1}"),
+    TEXT("{\"a\":1,}"),
+    TEXT("{,}"),
+    TEXT("{1:2}"),
+    TEXT("{a:1}"),
+    TEXT("{'a':1}"),
+    TEXT("{\"a\":1 \"b\":2}"),
+    TEXT("{\"a\":1}}"),
+    TEXT("{\"a\":1}{\"b\":2}"),
+    TEXT("{} x"),
+    TEXT("{\"a\":1]"),
+    TEXT("[1,]"),
+    TEXT("[,1]"),
+    TEXT("[1,,2]"),
+    TEXT("[1 2]"),
+    TEXT("[1"),
+    TEXT("[1}"),
+    TEXT("[1]]"),
+    TEXT("[\"a\""),
+    TEXT("nul"),
+    TEXT("nulll"),
+    TEXT("Null"),
+    TEXT("True"),
+    TEXT("tru"),
+    TEXT("falsy"),
+    TEXT("NaN"),
+    TEXT("Infinity"),
+    TEXT("-Infinity"),
+    TEXT("undefined"),
+    TEXT("+1"),
+    TEXT("-"),
+    TEXT("--1"),
+    TEXT("01"),
+    TEXT("-01"),
+    TEXT("00"),
+    TEXT("1."),
+    TEXT(".5"),
+    TEXT("1.e3"),
+    TEXT("1e"),
+    TEXT("1e+"),
+    TEXT("1E-"),
+    TEXT("0x1"),
+    TEXT("1_000"),
+    TEXT("1 000"),
+    TEXT("1a"),
+    TEXT("0e"),
+    TEXT("\""),
+    TEXT("\"a"),
+    TEXT("\"\\\""),
+    TEXT("\"\\"),
+    TEXT("\"\\x41\""),
+    TEXT("\"\\a\""),
+    TEXT("\"\\0\""),
+    TEXT("\"\\\0\""),
+    TEXT("\"\\u\""),
+    TEXT("\"\\u12\""),
+    TEXT("\"\\u123\""),
+    TEXT("\"\\u123g\""),
+    TEXT("\"\\U0041\""),
+    TEXT("\"\n\""),
+    TEXT("\"\t\""),
+    TEXT("\"\0\""),
+    TEXT("\"\x1f\""),
+    TEXT("\"1234567\n12345678\""),
+    TEXT("'a'"),
+    TEXT("\"\x80\""),
+    TEXT("\"\xff\""),
+    TEXT("\"\xc0\x80\""),
+    TEXT("\"\xc1\xbf\""),
+    TEXT("\"\xc3\""),
+    TEXT("\"\xc3\x28\""),
+    TEXT("\"\xe0\x80\x80\""),
+    TEXT("\"\xe2\x82\""),
+    TEXT("\"\xed\xa0\x80\""),
+    TEXT("\"\xf0\x80\x80\x80\""),
+    TEXT("\"\xf4\x90\x80\x80\""),
+    TEXT("\"\xf5\x80\x80\x80\""),
+    TEXT("\"12345678\xff\""),
+    TEXT("\xef\xbb\xbf{}"),
+    TEXT("\xff\xfe"),
+    TEXT("{}\0"),
+    TEXT("\0"),
+    TEXT("\v1"),
+    TEXT("\xc2\xa0{}"),
+    TEXT("// c\n1"),
+    TEXT("/**/1"),
+    TEXT("[1]#"),
+    TEXT("{\"a\":1}\""),
+    TEXT("[\"\\ud8\"]"),
 };
 
 static bool
@@ -100,8 +201,7 @@ test_fault(void **state)
 	    br_slice_str("{\"a\":1,\"b\":nul}"), NULL, NULL, &fault));
 	assert_int_equal(fault.at, 11);
 	assert_string_equal(fault.what, "a value is missing");
-	assert_false(
-	    br_json_check(br_slice_str("[1]x"), NULL, NULL, &fault));
+	assert_false(br_json_check(br_slice_str("[1]x"), NULL, NULL, &fault));
 	assert_int_equal(fault.at, 3);
 }
 
@@ -153,8 +253,8 @@ static void
 assert_slice(struct br_slice got, const char *expected)
 {
 	if (!br_slice_eq(got, br_slice_str(expected)))
-		fail_msg("\"%.*s\", not \"%s\"", (int)got.len, got.data,
-		    expected);
+		fail_msg(
+		    "\"%.*s\", not \"%s\"", (int)got.len, got.data, expected);
 }
 
 static void
@@ -182,20 +282,16 @@ test_members(void **state)
 	assert_true(br_json_read(br_slice_str(text), NULL, &object, &fault));
 	assert_int_equal(object.count, COUNT(expected));
 	for (size_t i = 0; i < object.count; i++) {
-		assert_slice(
-		    object.member[i].name.text, expected[i].name);
-		assert_slice(
-		    object.member[i].value.text, expected[i].value);
-		assert_int_equal(
-		    object.member[i].value.kind, expected[i].kind);
+		assert_slice(object.member[i].name.text, expected[i].name);
+		assert_slice(object.member[i].value.text, expected[i].value);
+		assert_int_equal(object.member[i].value.kind, expected[i].kind);
 	}
 	assert_slice(br_json_get(&object, "a")->text, "\"q\\\"\"");
 	assert_non_null(br_json_get(&object, "b\n"));
 	assert_null(br_json_get(&object, "c"));
 	assert_non_null(br_json_get_any_case(&object, "c"));
 	assert_null(br_json_get(&object, "x"));
-	assert_false(
-	    br_json_read(br_slice_str("[1]"), NULL, &object, &fault));
+	assert_false(br_json_read(br_slice_str("[1]"), NULL, &object, &fault));
 	assert_false(br_json_read(br_slice_str("1"), NULL, &object, &fault));
 	assert_false(
 	    br_json_read(br_slice_str("{\"a\":1"), NULL, &object, &fault));
@@ -260,7 +356,7 @@ test_unquote(void **state)
 	    {TEXT("\"\\uD83D\\uDE00\""), TEXT("\xf0\x9f\x98\x80")},
 	    {TEXT("\"\\udbff\\udfff\""), TEXT("\xf4\x8f\xbf\xbf")},
 	    {TEXT("\"\\uffff\\u07ff\\u0800\""),
-		TEXT("\xef\xbf\xbf\xdf\xbf\xe0\xa0\x80")},
+	        TEXT("\xef\xbf\xbf\xdf\xbf\xe0\xa0\x80")},
 	    {TEXT("\"\xc5\x81\\n\xc5\xba\""), TEXT("\xc5\x81\n\xc5\xba")},
 	    {TEXT("\"\\\\ud800\""), TEXT("\\ud800")},
 	};
@@ -274,8 +370,7 @@ test_unquote(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_true(
-		    br_json_check(cases[i].text, NULL, &value, &fault));
+		assert_true(br_json_check(cases[i].text, NULL, &value, &fault));
 		assert_true(br_json_unquote(&arena, &value, &out));
 		assert_true(br_slice_eq(out, cases[i].decoded));
 		assert_true(br_json_is(&value, cases[i].decoded));
@@ -321,237 +416,11 @@ test_compact(void **state)
 	struct br_arena arena = {NULL, 0};
 
 	(void)state;
-	assert_slice(br_json_compact(&arena,
-			 br_slice_str(" { \"a b\" : \"x \\\" y\" ,\n1: [ ] } ")),
+	assert_slice(
+	    br_json_compact(
+	        &arena, br_slice_str(" { \"a b\" : \"x \\\" y\" ,\n1: [ ] } ")),
 	    "{\"a b\":\"x \\\" y\",1:[]}");
 	br_arena_free(&arena);
-}
-
-/* ---- the same answers as jansson ---- */
-
-static uint32_t seed = 20260101;
-
-static uint32_t
-pick(uint32_t below)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return (uint32_t)(((uint64_t)seed * below) >> 32);
-}
-
-static void
-add_string(struct br_buffer *b)
-{
-	static const char *const parts[] = {"a", "payload", " ", "\\n", "\\\"",
-	    "\\u0041", "\\u20ac", "\\uD83D\\uDE00", "\xc5\x82",
-	    "\xf0\x9f\x98\x80", "\\/", "12345678", "\\\\", "\x7f"};
-
-	br_buffer_str(b, "\"");
-	for (uint32_t n = pick(4); n > 0; n--)
-		br_buffer_str(b, parts[pick(COUNT(parts))]);
-	br_buffer_str(b, "\"");
-}
-
-static void
-add_space(struct br_buffer *b)
-{
-	static const char *const spaces[] = {"", "", "", " ", "\n", "\t\r "};
-
-	br_buffer_str(b, spaces[pick(COUNT(spaces))]);
-}
-
-static void
-add_value(struct br_buffer *b, int depth)
-{
-	static const char *const scalars[] = {"null", "true", "false", "0",
-	    "-1", "12.50", "1e3", "-0.1E-2", "9007199254740993"};
-	uint32_t kind = pick(depth > 0 ? 4 : 2);
-
-	add_space(b);
-	if (kind == 0) {
-		br_buffer_str(b, scalars[pick(COUNT(scalars))]);
-	} else if (kind == 1) {
-		add_string(b);
-	} else {
-		br_buffer_str(b, kind == 2 ? "[" : "{");
-		for (uint32_t i = 0, n = pick(4); i < n; i++) {
-			if (i > 0)
-				br_buffer_str(b, ",");
-			if (kind == 3) {
-				add_string(b);
-				br_buffer_str(b, ":");
-			}
-			add_value(b, depth - 1);
-		}
-		br_buffer_str(b, kind == 2 ? "]" : "}");
-	}
-	add_space(b);
-}
-
-/* Breaks a byte, takes one out, puts one in, or cuts the text. */
-static void
-mutate(struct br_buffer *b)
-{
-	static const char alphabet[] = "{}[]\",:\\ue0123456789.-+ntf \n\x80";
-	char c = alphabet[pick(sizeof(alphabet) - 1)];
-	size_t at = pick((uint32_t)b->len + 1);
-
-	switch (pick(4)) {
-	case 0:
-		if (at < b->len)
-			b->data[at] = c;
-		break;
-	case 1:
-		if (at < b->len) {
-			memmove(b->data + at, b->data + at + 1, b->len - at);
-			b->len--;
-		}
-		break;
-	case 2:
-		br_buffer_add(b, " ", 1);
-		memmove(b->data + at + 1, b->data + at, b->len - at - 1);
-		b->data[at] = c;
-		break;
-	default:
-		b->len = at;
-		break;
-	}
-}
-
-static void compare(struct br_slice text, json_t *json);
-
-static void
-compare_elements(struct br_slice text, const json_t *json)
-{
-	struct br_json_member m;
-	struct br_json_iter it;
-	size_t index = 0;
-
-	br_json_begin(&it, text, NULL);
-	while (br_json_next(&it, &m))
-		compare(m.value.text, json_array_get(json, index++));
-	assert_null(it.fault.what);
-	assert_int_equal(index, json_array_size(json));
-}
-
-/* Each member that jansson has, found by our get, has the same value. */
-static void
-compare_object(struct br_slice text, json_t *json)
-{
-	struct br_json_object object;
-	struct br_json_fault fault;
-	const char *name;
-	json_t *value;
-
-	assert_true(br_json_read(text, NULL, &object, &fault));
-	assert_true(object.count >= json_object_size(json));
-	json_object_foreach(json, name, value)
-	{
-		const struct br_json_value *ours = br_json_get(&object, name);
-
-		assert_non_null(ours);
-		compare(ours->text, value);
-	}
-}
-
-static void
-compare(struct br_slice text, json_t *json)
-{
-	struct br_arena arena = {NULL, 0};
-	struct br_json_value v;
-	struct br_json_fault fault;
-	struct br_slice decoded;
-	char number[64] = "";
-
-	assert_true(br_json_check(text, NULL, &v, &fault));
-	switch (v.kind) {
-	case BR_JSON_NULL:
-		assert_true(json_is_null(json));
-		break;
-	case BR_JSON_TRUE:
-		assert_true(json_is_true(json));
-		break;
-	case BR_JSON_FALSE:
-		assert_true(json_is_false(json));
-		break;
-	case BR_JSON_NUMBER:
-		assert_true(json_is_number(json));
-		memcpy(number, v.text.data, v.text.len < 63 ? v.text.len : 63);
-		assert_true(
-		    json_number_value(json) == strtod(number, NULL));
-		break;
-	case BR_JSON_STRING:
-		assert_true(br_json_unquote(&arena, &v, &decoded));
-		assert_int_equal(decoded.len, json_string_length(json));
-		assert_memory_equal(
-		    decoded.data, json_string_value(json), decoded.len);
-		break;
-	case BR_JSON_ARRAY:
-		assert_true(json_is_array(json));
-		compare_elements(text, json);
-		break;
-	case BR_JSON_OBJECT:
-		assert_true(json_is_object(json));
-		compare_object(text, json);
-		break;
-	case BR_JSON_NONE:
-		fail();
-	}
-	br_arena_free(&arena);
-}
-
-/*
- * Where jansson may refuse what we accept: integers beyond 64 bits, reals
- * beyond a double, lone surrogates, NUL in a name. Told by its error code.
- */
-static bool
-known_difference(const json_error_t *error)
-{
-	enum json_error_code code = json_error_code(error);
-
-	return code == json_error_numeric_overflow ||
-	    code == json_error_null_byte_in_key ||
-	    code == json_error_null_character ||
-	    (code == json_error_invalid_syntax &&
-		strstr(error->text, "Unicode '\\u") != NULL);
-}
-
-static void
-test_differential(void **state)
-{
-	struct br_buffer b = {NULL, 0, 0};
-	size_t agreed_good = 0, agreed_bad = 0;
-
-	(void)state;
-	for (int round = 0; round < 60000; round++) {
-		struct br_slice text;
-		json_error_t error;
-		json_t *json;
-
-		br_buffer_clear(&b);
-		add_value(&b, 4);
-		for (uint32_t n = pick(3); n > 0; n--)
-			mutate(&b);
-		text = (struct br_slice){(uint8_t *)b.data, b.len};
-		json = json_loadb(
-		    b.data, b.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-		if (accepts(text) != (json != NULL) &&
-		    (json != NULL || !known_difference(&error)))
-			fail_msg("we %s, jansson %s (%s): %.*s",
-			    json == NULL ? "accept" : "refuse",
-			    json != NULL ? "accepts" : "refuses", error.text,
-			    (int)b.len, b.data);
-		if (json != NULL) {
-			compare(text, json);
-			agreed_good++;
-		} else {
-			agreed_bad++;
-		}
-		json_decref(json);
-	}
-	/* Both kinds came up, or nothing was compared. */
-	assert_true(agreed_good > 15000);
-	assert_true(agreed_bad > 10000);
-	br_buffer_free(&b);
 }
 
 int
@@ -567,7 +436,6 @@ main(void)
 	    cmocka_unit_test(test_unquote),
 	    cmocka_unit_test(test_watch),
 	    cmocka_unit_test(test_compact),
-	    cmocka_unit_test(test_differential),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
