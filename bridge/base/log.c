@@ -2,6 +2,7 @@
 #include "bridge/base/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "bridge/base/metrics.h"
 
 #define GROUPS 1024
+/* How long a line waits for a reader that was not stalled before. */
+#define PATIENCE_MS 50
 
 static atomic_int log_level = BR_INFO;
 static atomic_bool log_json;
@@ -20,6 +23,8 @@ static atomic_int log_fd = STDERR_FILENO;
 
 /* The last line went out in part; the next one begins on a line of its own. */
 static atomic_bool torn;
+
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 
 static pthread_mutex_t limiter_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static struct br_limiter *limiter; /* under it; made by the first question */
@@ -74,19 +79,42 @@ br_log_on(enum br_level level)
 }
 
 /*
- * What a full pipe or disk does not take at once is lost: to wait for room
- * would hold up deliveries for the sake of a line about them. Returns how
- * much was written.
+ * Room for a line? Lines are shorter than PIPE_BUF, and under the lock, so a
+ * pipe, a socket or a terminal that says yes takes it without waiting. A
+ * reader that is only slow gets a moment; one that has stalled gets it once,
+ * and from then on lines are lost until there is room again.
+ */
+static bool
+has_room(int fd)
+{
+	static bool stalled; /* under write_lock */
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	int n;
+
+	do
+		n = poll(&p, 1, stalled ? 0 : PATIENCE_MS);
+	while (n < 0 && errno == EINTR);
+	stalled = n == 0;
+	return !stalled;
+}
+
+/*
+ * What a full pipe or disk does not take is lost: to wait for room would hold
+ * up deliveries for the sake of a line about them. Returns how much was
+ * written.
  */
 static size_t
 write_once(const char *text, size_t len)
 {
 	int fd = atomic_load(&log_fd);
-	ssize_t n;
+	ssize_t n = 0;
 
-	do
-		n = write(fd, text, len);
-	while (n < 0 && errno == EINTR);
+	pthread_mutex_lock(&write_lock);
+	if (has_room(fd))
+		do
+			n = write(fd, text, len);
+		while (n < 0 && errno == EINTR);
+	pthread_mutex_unlock(&write_lock);
 	return n > 0 ? (size_t)n : 0;
 }
 

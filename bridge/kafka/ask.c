@@ -59,7 +59,7 @@ pause_ms(struct br_ask *a, int ms)
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&a->lock);
 	while (!a->stop && pthread_cond_clockwait(&a->changed, &a->lock,
-			       CLOCK_MONOTONIC, &until) == 0)
+	                       CLOCK_MONOTONIC, &until) == 0)
 		;
 	stop = a->stop;
 	pthread_mutex_unlock(&a->lock);
@@ -101,7 +101,7 @@ list_offsets(struct br_ask *a, struct question *q, bool use_offset, int64_t at,
 		struct br_position *p = &positions->item[i];
 		const rd_kafka_topic_partition_t *got =
 		    rd_kafka_topic_partition_list_find(
-			list, p->topic, p->partition);
+		        list, p->topic, p->partition);
 
 		if (error_of(e, got) != 0)
 			p->error = error_of(e, got);
@@ -170,7 +170,7 @@ ask_committed(struct br_ask *a, struct question *q)
 		struct br_position *p = &positions->item[i];
 		const rd_kafka_topic_partition_t *got =
 		    rd_kafka_topic_partition_list_find(
-			list, p->topic, p->partition);
+		        list, p->topic, p->partition);
 
 		p->offset = -1;
 		if (error_of(e, got) != 0) {
@@ -188,10 +188,10 @@ static bool
 is_final(int error)
 {
 	return error == 0 || error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-	    error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
-	    error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
-	    error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
-	    error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
+	       error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+	       error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+	       error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+	       error == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED;
 }
 
 static bool

@@ -77,8 +77,7 @@ find_or_add(struct br_assignment *a, const char *topic, int32_t partition)
 		return p;
 	if (a->count == a->capacity) {
 		a->capacity = a->capacity * 2 + 16;
-		a->part =
-		    br_kafka_grow(a->part, a->capacity, sizeof(*a->part));
+		a->part = br_kafka_grow(a->part, a->capacity, sizeof(*a->part));
 	}
 	p = &a->part[i];
 	memmove(p + 1, p, (a->count - i) * sizeof(*p));
@@ -382,7 +381,7 @@ br_assignment_pause(struct br_assignment *a, struct br_part *part, bool pause,
 	list = rd_kafka_topic_partition_list_new(1);
 	rd_kafka_topic_partition_list_add(list, part->topic, part->partition);
 	e = pause ? rd_kafka_pause_partitions(a->rk, list)
-		  : rd_kafka_resume_partitions(a->rk, list);
+	          : rd_kafka_resume_partitions(a->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return br_fail(err, "pause: %s", rd_kafka_err2str(e));

@@ -15,14 +15,14 @@
 struct br_part {
 	char *topic;
 	int32_t partition;
-	int64_t next;      /* offset to go on from */
-	bool wanted;       /* the caller wants it read */
-	bool held;         /* librdkafka reads it */
-	bool restart;      /* held, but to be begun again at `next` */
-	bool stopped;      /* wanted, but a fault ended the reading */
-	bool paused;       /* by the caller */
-	bool revoking;     /* in the revoke that waits for an answer */
-	bool given_up;     /* `revoking`, and the caller has let it go */
+	int64_t next;  /* offset to go on from */
+	bool wanted;   /* the caller wants it read */
+	bool held;     /* librdkafka reads it */
+	bool restart;  /* held, but to be begun again at `next` */
+	bool stopped;  /* wanted, but a fault ended the reading */
+	bool paused;   /* by the caller */
+	bool revoking; /* in the revoke that waits for an answer */
+	bool given_up; /* `revoking`, and the caller has let it go */
 };
 
 struct br_assignment;
@@ -34,8 +34,8 @@ void br_assignment_free(struct br_assignment *a);
 
 /* A group event came that waits for an answer. */
 void br_assignment_assigning(struct br_assignment *a);
-void br_assignment_revoking(struct br_assignment *a,
-    const rd_kafka_topic_partition_list_t *list);
+void br_assignment_revoking(
+    struct br_assignment *a, const rd_kafka_topic_partition_list_t *list);
 
 /* True while a new assignment is unanswered. */
 bool br_assignment_is_assigning(const struct br_assignment *a);

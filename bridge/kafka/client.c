@@ -207,17 +207,17 @@ fill(rd_kafka_conf_t *conf, const struct br_config *config,
 	    !set_all(conf, common_defaults, COUNT(common_defaults), err))
 		return false;
 	if (producer ? !set_all(conf, producer_defaults,
-			   COUNT(producer_defaults), err)
-		     : !set_all(conf, consumer_defaults,
-			   COUNT(consumer_defaults), err))
+	                   COUNT(producer_defaults), err)
+	             : !set_all(conf, consumer_defaults,
+	                   COUNT(consumer_defaults), err))
 		return false;
 	for (size_t i = 0; i < config->kafka.properties.count; i++)
-		if (!override(conf, kind, config->kafka.properties.item[i], err))
+		if (!override(
+		        conf, kind, config->kafka.properties.item[i], err))
 			return false;
-	if (producer ? !set_all(
-			   conf, producer_forced, COUNT(producer_forced), err)
-		     : !set_all(
-			   conf, consumer_forced, COUNT(consumer_forced), err))
+	if (producer
+	        ? !set_all(conf, producer_forced, COUNT(producer_forced), err)
+	        : !set_all(conf, consumer_forced, COUNT(consumer_forced), err))
 		return false;
 	return br_client_set(conf, "log.queue", "true", err);
 }
@@ -235,7 +235,7 @@ br_client_conf(const struct br_config *config, enum br_client_kind kind,
 	}
 	if (kind == BR_CLIENT_CONSUMER)
 		events |= RD_KAFKA_EVENT_REBALANCE |
-		    RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_FETCH;
+		          RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_FETCH;
 	if (kind == BR_CLIENT_PRODUCER)
 		events |= RD_KAFKA_EVENT_DR;
 	rd_kafka_conf_set_events(conf, events);

@@ -178,7 +178,7 @@ answer_with_nothing(struct br_consumer *c, bool assign)
 	struct br_positions none = {0};
 	struct br_error err;
 	bool ok = assign ? br_assignment_want(c->assignment, &none, &err)
-			 : br_assignment_drop(c->assignment, &none, &err);
+	                 : br_assignment_drop(c->assignment, &none, &err);
 
 	if (!ok)
 		BR_LOG(BR_WARN, "rebalance", br_kv_str("reason", err.text));
@@ -258,13 +258,14 @@ take_error(
 		out->what = BR_KAFKA_BROKERS_DOWN;
 		return true;
 	}
-	if (e == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(ev)) {
+	if (e == RD_KAFKA_RESP_ERR__FATAL ||
+	    rd_kafka_event_error_is_fatal(ev)) {
 		if (c->fatal)
 			return false;
 		c->fatal = true;
 		out->what = BR_KAFKA_FATAL;
-		out->error = rd_kafka_fatal_error(
-		    c->rk, out->text, sizeof(out->text));
+		out->error =
+		    rd_kafka_fatal_error(c->rk, out->text, sizeof(out->text));
 		return true;
 	}
 	out->what = BR_KAFKA_ERROR;
@@ -425,7 +426,7 @@ br_consumer_high(struct br_consumer *c, const char *topic, int32_t partition)
 	int64_t low, high;
 
 	if (rd_kafka_get_watermark_offsets(
-		c->rk, topic, partition, &low, &high) != 0)
+	        c->rk, topic, partition, &low, &high) != 0)
 		return -1;
 	return high >= 0 ? high : -1;
 }

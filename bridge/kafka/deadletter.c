@@ -34,9 +34,9 @@ struct br_deadletter {
 	rd_kafka_t *rk; /* NULL: could not be made anew yet */
 	rd_kafka_queue_t *events;
 	int fd;
-	bool broken;        /* it takes nothing any more */
-	int64_t broken_ms;  /* since when */
-	int64_t remake_ms;  /* when to try to make it anew */
+	bool broken;         /* it takes nothing any more */
+	int64_t broken_ms;   /* since when */
+	int64_t remake_ms;   /* when to try to make it anew */
 	struct letter *sent; /* unanswered by the producer */
 	size_t sent_count;
 	struct answer *answered, **answered_end; /* not taken yet */
@@ -172,7 +172,8 @@ give_up(struct br_deadletter *d)
 	d->broken = true;
 	d->broken_ms = br_clock_mono_ms();
 	(void)rd_kafka_purge(d->rk, RD_KAFKA_PURGE_F_QUEUE |
-		RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+	                                RD_KAFKA_PURGE_F_INFLIGHT |
+	                                RD_KAFKA_PURGE_F_NON_BLOCKING);
 }
 
 /* Reads what the producer has to tell. */
@@ -193,7 +194,7 @@ serve(struct br_deadletter *d)
 			br_client_log_error(d->rk, ev);
 			if (rd_kafka_event_error_is_fatal(ev) ||
 			    rd_kafka_event_error(ev) ==
-				RD_KAFKA_RESP_ERR__FATAL)
+			        RD_KAFKA_RESP_ERR__FATAL)
 				give_up(d);
 			break;
 		default:

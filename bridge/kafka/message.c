@@ -39,7 +39,8 @@ br_message_header(const rd_kafka_message_t *m, size_t i, struct br_header *out)
 }
 
 static rd_kafka_resp_err_t
-add_headers(rd_kafka_headers_t *list, const struct br_header *from, size_t count)
+add_headers(
+    rd_kafka_headers_t *list, const struct br_header *from, size_t count)
 {
 	rd_kafka_resp_err_t e = RD_KAFKA_RESP_ERR_NO_ERROR;
 
@@ -56,18 +57,18 @@ br_message_produce(rd_kafka_t *rk, const char *topic, int32_t partition,
 {
 	rd_kafka_headers_t *headers =
 	    rd_kafka_headers_new(r->header_count + added_count);
-	rd_kafka_resp_err_t e = add_headers(headers, r->headers, r->header_count);
-	rd_kafka_vu_t arg[] = {
-	    {.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic},
+	rd_kafka_resp_err_t e =
+	    add_headers(headers, r->headers, r->header_count);
+	rd_kafka_vu_t arg[] = {{.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic},
 	    {.vtype = RD_KAFKA_VTYPE_PARTITION,
-		.u.i32 = partition < 0 ? RD_KAFKA_PARTITION_UA : partition},
+	        .u.i32 = partition < 0 ? RD_KAFKA_PARTITION_UA : partition},
 	    {.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
 	    {.vtype = RD_KAFKA_VTYPE_TIMESTAMP,
-		.u.i64 = r->timestamp_ms > 0 ? r->timestamp_ms : 0},
+	        .u.i64 = r->timestamp_ms > 0 ? r->timestamp_ms : 0},
 	    {.vtype = RD_KAFKA_VTYPE_KEY,
-		.u.mem = {(void *)(uintptr_t)r->key.data, r->key.len}},
+	        .u.mem = {(void *)(uintptr_t)r->key.data, r->key.len}},
 	    {.vtype = RD_KAFKA_VTYPE_VALUE,
-		.u.mem = {(void *)(uintptr_t)r->value.data, r->value.len}},
+	        .u.mem = {(void *)(uintptr_t)r->value.data, r->value.len}},
 	    {.vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = opaque},
 	    {.vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers}};
 	rd_kafka_error_t *failure;

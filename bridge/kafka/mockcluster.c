@@ -131,8 +131,8 @@ br_mock_produce(struct br_mock_cluster *m, const struct br_record *record,
 	rd_kafka_resp_err_t e;
 
 	while ((e = br_message_produce(m->producer, record->topic,
-		    record->partition, record, NULL, 0, NULL)) ==
-	    RD_KAFKA_RESP_ERR__QUEUE_FULL)
+	            record->partition, record, NULL, 0, NULL)) ==
+	       RD_KAFKA_RESP_ERR__QUEUE_FULL)
 		(void)rd_kafka_poll(m->producer, 10);
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return br_fail(err, "produce: %s", rd_kafka_err2str(e));
@@ -250,8 +250,8 @@ br_mock_end(struct br_mock_cluster *m, const char *topic, int32_t partition,
 {
 	int64_t low, high;
 
-	if (rd_kafka_query_watermark_offsets(m->producer, topic, partition,
-		&low, &high, timeout_ms) != 0)
+	if (rd_kafka_query_watermark_offsets(
+	        m->producer, topic, partition, &low, &high, timeout_ms) != 0)
 		return -1;
 	return high;
 }
@@ -282,8 +282,15 @@ br_mock_fail(
     struct br_mock_cluster *m, enum br_mock_api api, int error, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		rd_kafka_mock_push_request_errors(m->cluster, (int16_t)api, 1,
-		    (rd_kafka_resp_err_t)error);
+		rd_kafka_mock_push_request_errors(
+		    m->cluster, (int16_t)api, 1, (rd_kafka_resp_err_t)error);
+}
+
+void
+br_mock_topic_error(struct br_mock_cluster *m, const char *topic, int error)
+{
+	rd_kafka_mock_topic_set_error(
+	    m->cluster, topic, (rd_kafka_resp_err_t)error);
 }
 
 void
@@ -291,7 +298,7 @@ br_mock_down(struct br_mock_cluster *m, bool down)
 {
 	for (int id = 1; id <= m->brokers; id++)
 		(void)(down ? rd_kafka_mock_broker_set_down(m->cluster, id)
-			    : rd_kafka_mock_broker_set_up(m->cluster, id));
+		            : rd_kafka_mock_broker_set_up(m->cluster, id));
 }
 
 void

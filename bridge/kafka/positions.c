@@ -88,7 +88,7 @@ br_positions_to(const struct br_positions *list)
 		const struct br_position *from = &list->item[i];
 		rd_kafka_topic_partition_t *p =
 		    rd_kafka_topic_partition_list_add(
-			copy, from->topic, from->partition);
+		        copy, from->topic, from->partition);
 
 		p->offset = from->offset;
 		if (from->metadata == NULL || from->metadata_len == 0)

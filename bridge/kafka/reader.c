@@ -79,8 +79,8 @@ add_headers(
 	while (br_message_header(m, out->header_count, &header)) {
 		if (r->header_count == r->header_capacity) {
 			r->header_capacity = r->header_capacity * 2 + 64;
-			r->header = br_kafka_grow(r->header,
-			    r->header_capacity, sizeof(*r->header));
+			r->header = br_kafka_grow(
+			    r->header, r->header_capacity, sizeof(*r->header));
 		}
 		r->header[r->header_count++] = header;
 		out->header_count++;
@@ -135,7 +135,7 @@ static bool
 must_stop(enum br_read_kind kind)
 {
 	return kind == BR_READ_OUT_OF_RANGE || kind == BR_READ_TOPIC_GONE ||
-	    kind == BR_READ_CORRUPT;
+	       kind == BR_READ_CORRUPT;
 }
 
 /* Not every fault carries an offset; some carry a 0 that means nothing. */
@@ -144,7 +144,7 @@ offset_of(enum br_read_kind kind, const rd_kafka_topic_partition_t *where,
     const struct br_part *part)
 {
 	bool told = kind == BR_READ_END || kind == BR_READ_OUT_OF_RANGE ||
-	    kind == BR_READ_CORRUPT;
+	            kind == BR_READ_CORRUPT;
 
 	return told && where->offset >= 0 ? where->offset : part->next;
 }
@@ -160,8 +160,8 @@ take_fault(struct br_reader *r, rd_kafka_event_t *ev, struct kept *kept,
 
 	if (where == NULL)
 		return false;
-	part = br_assignment_find(
-	    r->assignment, where->topic, where->partition);
+	part =
+	    br_assignment_find(r->assignment, where->topic, where->partition);
 	if (part == NULL || !part->wanted || part->stopped) {
 		rd_kafka_topic_partition_destroy(where);
 		return false;

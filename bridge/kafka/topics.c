@@ -54,8 +54,8 @@ serve(struct br_topics *t)
 		if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_LOG)
 			br_client_log(t->rk, ev);
 		else if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_ERROR &&
-		    rd_kafka_event_error(ev) !=
-			RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+		         rd_kafka_event_error(ev) !=
+		             RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
 			(void)snprintf(t->last_error, sizeof(t->last_error),
 			    "%s", rd_kafka_event_error_string(ev));
 		rd_kafka_event_destroy(ev);
@@ -81,10 +81,10 @@ left_ms(int64_t until_ms)
 	return left > 1 ? (int)left : 1;
 }
 
-/* Existence and partitions. */
+/* Existence and partitions, and a broker that can be asked for more. */
 static bool
 ask_metadata(struct br_topics *t, const char *topic, int64_t until_ms,
-    struct br_topic_facts *out, struct br_error *err)
+    struct br_topic_facts *out, int32_t *broker, struct br_error *err)
 {
 	rd_kafka_topic_t *handle = rd_kafka_topic_new(t->rk, topic, NULL);
 	const struct rd_kafka_metadata *md;
@@ -98,10 +98,11 @@ ask_metadata(struct br_topics *t, const char *topic, int64_t until_ms,
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return no_answer(t, e, err);
 	e = md->topic_cnt == 1 ? md->topics[0].err
-			       : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	                       : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
 	if (e == RD_KAFKA_RESP_ERR_NO_ERROR) {
 		out->partitions = md->topics[0].partition_cnt;
 		out->exists = out->partitions > 0;
+		*broker = md->orig_broker_id;
 	}
 	rd_kafka_metadata_destroy(md);
 	if (e == RD_KAFKA_RESP_ERR_NO_ERROR ||
@@ -134,7 +135,7 @@ take_configs(rd_kafka_event_t *ev, struct br_topic_facts *out)
 	size_t count = 0, entries = 0;
 	const rd_kafka_ConfigResource_t **resource =
 	    rd_kafka_DescribeConfigs_result_resources(
-		rd_kafka_event_DescribeConfigs_result(ev), &count);
+	        rd_kafka_event_DescribeConfigs_result(ev), &count);
 	const rd_kafka_ConfigEntry_t **entry;
 
 	if (count != 1) {
@@ -153,13 +154,13 @@ take_configs(rd_kafka_event_t *ev, struct br_topic_facts *out)
 }
 
 static void
-ask_configs(struct br_topics *t, const char *topic, int64_t until_ms,
-    struct br_topic_facts *out)
+ask_configs(struct br_topics *t, const char *topic, int32_t broker,
+    int64_t until_ms, struct br_topic_facts *out)
 {
 	rd_kafka_ConfigResource_t *resource =
 	    rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
-	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(
-	    t->rk, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+	rd_kafka_AdminOptions_t *options =
+	    rd_kafka_AdminOptions_new(t->rk, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
 	/* of its own, so that a late answer cannot be taken for another */
 	rd_kafka_queue_t *answers = rd_kafka_queue_new(t->rk);
 	char ignored[64];
@@ -167,6 +168,10 @@ ask_configs(struct br_topics *t, const char *topic, int64_t until_ms,
 
 	(void)rd_kafka_AdminOptions_set_request_timeout(
 	    options, left_ms(until_ms), ignored, sizeof(ignored));
+	/* any broker knows; to wait for the controller could take for ever */
+	if (broker >= 0)
+		(void)rd_kafka_AdminOptions_set_broker(
+		    options, broker, ignored, sizeof(ignored));
 	rd_kafka_DescribeConfigs(t->rk, &resource, 1, options, answers);
 	/* librdkafka answers by itself when the time is up */
 	ev = rd_kafka_queue_poll(answers, left_ms(until_ms) + 500);
@@ -189,13 +194,14 @@ br_topics_facts(struct br_topics *t, const char *topic, int timeout_ms,
     struct br_topic_facts *out, struct br_error *err)
 {
 	int64_t until_ms = br_clock_mono_ms() + timeout_ms;
+	int32_t broker = -1;
 
-	*out = (struct br_topic_facts){.max_message_bytes = -1,
-	    .retention_ms = -1};
-	if (!ask_metadata(t, topic, until_ms, out, err))
+	*out = (struct br_topic_facts){
+	    .max_message_bytes = -1, .retention_ms = -1};
+	if (!ask_metadata(t, topic, until_ms, out, &broker, err))
 		return false;
 	if (out->exists)
-		ask_configs(t, topic, until_ms, out);
+		ask_configs(t, topic, broker, until_ms, out);
 	serve(t);
 	t->last_error[0] = '\0';
 	return true;
@@ -232,7 +238,7 @@ br_kafka_version(void)
 	static char text[64];
 
 	if (text[0] == '\0')
-		(void)snprintf(
-		    text, sizeof(text), "librdkafka %s", rd_kafka_version_str());
+		(void)snprintf(text, sizeof(text), "librdkafka %s",
+		    rd_kafka_version_str());
 	return text;
 }

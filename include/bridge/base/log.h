@@ -7,10 +7,10 @@
  * A line is `ts=… level=… msg="…"` and the fields in their order, values
  * quoted where needed and control characters escaped (logline.h has the exact
  * form and the limits), and goes out with one write(2). Any thread may log;
- * errno is kept. Nothing here blocks on anything but that write; a failing
- * write (full disk, closed or full non-blocking pipe) loses the line, is
- * counted in outbox_bridge_log_lost_total, and never ends the program, which
- * must ignore SIGPIPE.
+ * errno is kept. Nothing here waits for longer than a moment, once for each
+ * reader that stalls: a line that finds no room (full disk, closed pipe, pipe
+ * that nobody reads) is lost, is counted in outbox_bridge_log_lost_total, and
+ * never ends the program, which must ignore SIGPIPE.
  */
 #ifndef BRIDGE_BASE_LOG_H
 #define BRIDGE_BASE_LOG_H

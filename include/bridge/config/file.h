@@ -13,7 +13,6 @@
  * when it cannot be read, is a directory, or is larger than BR_FILE_MAX. A
  * pipe is read to its end; one without a writer is empty.
  */
-bool br_file_read(
-    const char *path, struct br_buffer *out, const char **reason);
+bool br_file_read(const char *path, struct br_buffer *out, const char **reason);
 
 #endif

@@ -68,6 +68,10 @@ enum br_mock_api {
 void br_mock_fail(
     struct br_mock_cluster *m, enum br_mock_api api, int error, size_t count);
 
+/* Metadata answers give this error for the topic until it is set to 0. */
+void br_mock_topic_error(
+    struct br_mock_cluster *m, const char *topic, int error);
+
 /* Cuts or restores every broker; sets their answers' delay. */
 void br_mock_down(struct br_mock_cluster *m, bool down);
 void br_mock_delay(struct br_mock_cluster *m, int delay_ms);

@@ -13,8 +13,8 @@ KINDS = {
 }
 
 
-def route(kind, url, **more):
-    return {"name": kind.lower(), "match": {"event_type": kind}, "url": url, **more}
+def route(kind, url):
+    return {"name": kind.lower(), "match": {"event_type": kind}, "url": url}
 
 
 def typed(n, kind):
@@ -28,10 +28,10 @@ def run(k):
     r.on(ID(numbers["Reset"]), Reply(rst="body"))
     r.on(ID(numbers["Timeout"]), Reply(hang=True))
     closed = ports.reserve(ports.RECEIVER)
-    b = k.started(t, r.url, breaker={"failures": 0, "after": 0}, delivery={"timeout_ms": 1000}, routes=[
+    b = k.started(t, r.url, breaker={"failures": 0, "after": 0}, delivery={"timeout_ms": 1000, "ca_file": ca_file()}, routes=[
         route("Refused", f"http://127.0.0.1:{closed}/hook"),
         route("Unresolvable", "http://receiver.invalid/hook"),
-        route("Mismatch", tls.url, tls={"ca_file": ca_file()}),
+        route("Mismatch", tls.url),
     ])
     k.produce(t, [typed(n, kind) for kind, n in numbers.items()] + [E(6)])
     k.wait_dlq(5, 40)

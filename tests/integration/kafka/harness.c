@@ -20,8 +20,7 @@ harness_start(struct harness *h, const char *topic, int partitions)
 	assert_non_null(h->mock);
 	assert_true(br_mock_topic(h->mock, topic, partitions, &err));
 	(void)snprintf(group, sizeof(group), "group-%d", ++number);
-	h->config.kafka.brokers =
-	    (char *)(uintptr_t)br_mock_bootstrap(h->mock);
+	h->config.kafka.brokers = (char *)(uintptr_t)br_mock_bootstrap(h->mock);
 	h->config.kafka.group = group;
 	h->config.kafka.instance = empty;
 	h->topics[0] = (char *)(uintptr_t)topic;
@@ -78,15 +77,17 @@ harness_join(struct harness *h)
 	return c;
 }
 
-static void
-sleep_on(struct br_consumer *c, int64_t until_ms)
+void
+harness_poll(struct br_consumer *const *member, size_t count, int64_t until_ms)
 {
-	struct pollfd p = {br_consumer_fd(c), POLLIN, 0};
+	struct pollfd p[4];
 	int64_t left = until_ms - br_clock_mono_ms();
 
 	if (left <= 0)
 		fail_msg("waited too long");
-	(void)poll(&p, 1, (int)left);
+	for (size_t i = 0; i < count; i++)
+		p[i] = (struct pollfd){br_consumer_fd(member[i]), POLLIN, 0};
+	(void)poll(p, (nfds_t)count, (int)left);
 }
 
 struct br_kafka_event
@@ -102,7 +103,7 @@ harness_event(struct br_consumer *c, enum br_kafka_what what)
 				return ev;
 			br_kafka_event_clear(&ev);
 		}
-		sleep_on(c, until_ms);
+		harness_poll(&c, 1, until_ms);
 	}
 }
 
@@ -129,7 +130,7 @@ harness_read(struct br_consumer *c)
 		while (br_consumer_read(c, &got, 1) == 1)
 			if (got.kind != BR_READ_END)
 				return got;
-		sleep_on(c, until_ms);
+		harness_poll(&c, 1, until_ms);
 	}
 }
 
@@ -145,7 +146,7 @@ harness_batch(struct br_consumer *c, struct br_read *out, size_t max)
 		n = br_consumer_read(c, out, max);
 		if (n > 0)
 			return n;
-		sleep_on(c, until_ms);
+		harness_poll(&c, 1, until_ms);
 	}
 }
 
@@ -168,7 +169,7 @@ harness_leave(struct br_consumer *c)
 		}
 		if (br_consumer_closed(c))
 			break;
-		sleep_on(c, until_ms);
+		harness_poll(&c, 1, until_ms);
 	}
 	br_consumer_free(c);
 }

@@ -38,6 +38,10 @@ void harness_fill(struct harness *h, const char *topic, int32_t partition,
 /* A member of the group that has subscribed. */
 struct br_consumer *harness_join(struct harness *h);
 
+/* Sleeps until one of the members has something; fails after `until_ms`. */
+void harness_poll(
+    struct br_consumer *const *member, size_t count, int64_t until_ms);
+
 /* Gives the next event of this kind; others are cleared. */
 struct br_kafka_event harness_event(
     struct br_consumer *c, enum br_kafka_what what);

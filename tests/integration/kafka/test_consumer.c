@@ -38,18 +38,17 @@ reads_keys_headers_and_nulls(void **state)
 	    {"id", {(const uint8_t *)"one", 3}},
 	    {"empty", {(const uint8_t *)"", 0}}, {"none", {NULL, 0}},
 	    {"id", {(const uint8_t *)"a\0b", 3}}};
-	struct br_record sent[] = {
-	    {.topic = TOPIC,
-		.timestamp_ms = 1700000000123,
-		.key = {(const uint8_t *)"k\0y", 3},
-		.value = br_slice_str("value"),
-		.headers = headers,
-		.header_count = 4},
+	struct br_record sent[] = {{.topic = TOPIC,
+	                               .timestamp_ms = 1700000000123,
+	                               .key = {(const uint8_t *)"k\0y", 3},
+	                               .value = br_slice_str("value"),
+	                               .headers = headers,
+	                               .header_count = 4},
 	    {.topic = TOPIC, .timestamp_ms = 1},
 	    {.topic = TOPIC,
-		.timestamp_ms = 2,
-		.key = br_slice_str(""),
-		.value = br_slice_str("")}};
+	        .timestamp_ms = 2,
+	        .key = br_slice_str(""),
+	        .value = br_slice_str("")}};
 	struct br_error err;
 	struct br_read got;
 
@@ -150,6 +149,31 @@ commits_and_is_told_what_was_committed(void **state)
 	br_positions_free(list);
 	assert_int_equal(br_consumer_high(c, TOPIC, 0), 3);
 	assert_int_equal(br_consumer_high(c, "no.such.topic", 0), -1);
+}
+
+/* A foreign tool may have committed anything. */
+static void
+reads_metadata_only_up_to_a_nul(void **state)
+{
+	struct br_positions *list = one(1, 0, "ob1.\001.and.more.behind.it");
+	struct br_kafka_event ev;
+	struct br_error err;
+	uint64_t ticket;
+
+	(void)state;
+	list->item[0].metadata[4] = '\0';
+	assert_true(br_consumer_commit(c, list, &ticket, &err));
+	ev = harness_event(c, BR_KAFKA_COMMITTED);
+	assert_int_equal(ev.error, 0);
+	assert_int_equal(ev.positions->item[0].metadata_len, 4);
+	br_kafka_event_clear(&ev);
+	(void)br_consumer_ask(c, BR_ASK_POSITIONS, list, WAIT_MS);
+	ev = harness_event(c, BR_KAFKA_ANSWER);
+	assert_int_equal(ev.error, 0);
+	assert_string_equal(ev.positions->item[0].metadata, "ob1.");
+	assert_int_equal(ev.positions->item[0].metadata_len, 4);
+	br_kafka_event_clear(&ev);
+	br_positions_free(list);
 }
 
 static void
@@ -293,6 +317,65 @@ goes_on_after_errors_of_single_requests(void **state)
 	assert_int_equal(got.record.offset, 3);
 }
 
+/* Goes on as soon as librdkafka knows that the topic is back. */
+static void
+expect_again(int32_t partition, int64_t last)
+{
+	struct br_error err;
+	struct br_read got;
+
+	do {
+		assert_true(
+		    br_consumer_seek(c, TOPIC, partition, last - 1, &err));
+		got = harness_read(c);
+	} while (got.kind == BR_READ_TOPIC_GONE);
+	for (int64_t offset = last - 1;; got = harness_read(c)) {
+		assert_int_equal(got.kind, BR_READ_RECORD);
+		assert_int_equal(got.record.partition, partition);
+		assert_int_equal(got.record.offset, offset);
+		if (offset++ == last)
+			return;
+	}
+}
+
+/* Both partitions stop, once, until each is told where to go on. */
+static void
+expect_stop(enum br_read_kind kind)
+{
+	bool seen[2] = {false, false};
+
+	while (!seen[0] || !seen[1]) {
+		struct br_read got = harness_read(c);
+
+		assert_int_equal(got.kind, kind);
+		assert_int_not_equal(got.error, 0);
+		assert_true(strlen(got.text) > 0);
+		assert_in_range(got.record.partition, 0, 1);
+		assert_false(seen[got.record.partition]);
+		seen[got.record.partition] = true;
+	}
+	br_mock_topic_error(h.mock, TOPIC, 0);
+	expect_again(0, 2);
+	expect_again(1, 3);
+}
+
+static void
+stops_at_what_it_cannot_read(void **state)
+{
+	(void)state;
+	br_mock_fail(h.mock, BR_MOCK_FETCH, RD_KAFKA_RESP_ERR_INVALID_MSG, 1);
+	expect_stop(BR_READ_CORRUPT);
+}
+
+static void
+stops_when_the_topic_is_gone(void **state)
+{
+	(void)state;
+	br_mock_topic_error(
+	    h.mock, TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+	expect_stop(BR_READ_TOPIC_GONE);
+}
+
 static void
 tells_when_all_brokers_are_gone_and_back(void **state)
 {
@@ -327,12 +410,15 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads_keys_headers_and_nulls),
 	    cmocka_unit_test(commits_and_is_told_what_was_committed),
+	    cmocka_unit_test(reads_metadata_only_up_to_a_nul),
 	    cmocka_unit_test(tells_refused_commits),
 	    cmocka_unit_test(finds_offsets_by_time),
 	    cmocka_unit_test(seeks_pauses_and_goes_on),
 	    cmocka_unit_test(stops_outside_the_log_and_goes_on_after_a_seek),
 	    cmocka_unit_test(tells_ends),
 	    cmocka_unit_test(goes_on_after_errors_of_single_requests),
+	    cmocka_unit_test(stops_at_what_it_cannot_read),
+	    cmocka_unit_test(stops_when_the_topic_is_gone),
 	    cmocka_unit_test(tells_when_all_brokers_are_gone_and_back),
 	};
 

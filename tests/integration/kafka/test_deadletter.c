@@ -63,7 +63,8 @@ send_one(struct br_deadletter *d, const struct br_record *r,
 	bool retry = true;
 	int mark;
 
-	assert_true(br_deadletter_send(d, r, added, count, &mark, &retry, &err));
+	assert_true(
+	    br_deadletter_send(d, r, added, count, &mark, &retry, &err));
 	assert_false(retry);
 	assert_int_equal(br_deadletter_pending(d), 1);
 	out = result(d);
@@ -201,8 +202,8 @@ tries_again_by_itself_what_a_new_leader_cures(void **state)
 	(void)state;
 	br_mock_fail(h.mock, BR_MOCK_PRODUCE,
 	    RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, 1);
-	br_mock_fail(h.mock, BR_MOCK_PRODUCE,
-	    RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, 1);
+	br_mock_fail(
+	    h.mock, BR_MOCK_PRODUCE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT, 1);
 	assert_int_equal(send_one(d, &r, NULL, 0).class, BR_DEAD_STORED);
 	br_deadletter_free(d, 1000);
 }
@@ -229,8 +230,8 @@ goes_on_with_a_new_producer_after_a_fatal_error(void **state)
 	for (int i = 0; i < COUNT; i++) {
 		struct br_dead_result out = result(d);
 
-		assert_true(out.class == BR_DEAD_WAIT ||
-		    out.class == BR_DEAD_STORED);
+		assert_true(
+		    out.class == BR_DEAD_WAIT || out.class == BR_DEAD_STORED);
 		waits += out.class == BR_DEAD_WAIT;
 		(*(int *)out.opaque)++;
 	}
@@ -331,7 +332,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(copies_byte_for_byte_to_the_partition_of_the_key),
 	    cmocka_unit_test(
-		keeps_nulls_and_gives_a_time_to_records_without_one),
+	        keeps_nulls_and_gives_a_time_to_records_without_one),
 	    cmocka_unit_test(sorts_refusals_by_what_cures_them),
 	    cmocka_unit_test(tries_again_by_itself_what_a_new_leader_cures),
 	    cmocka_unit_test(goes_on_with_a_new_producer_after_a_fatal_error),

@@ -11,7 +11,7 @@
 
 #include "naive.h"
 
-#define RUNS 60
+#define RUNS 150
 #define STEPS 1500
 
 static const char *const target_names[TARGETS] = {

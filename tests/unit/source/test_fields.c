@@ -142,31 +142,79 @@ test_offset_key(void **state)
 }
 
 static void
+dies_unsent(
+    struct br_record *record, const char *value, size_t len, const char *reason)
+{
+	record->value = (struct br_slice){(const uint8_t *)value, len};
+	check_record(&config, record,
+	    &(struct expect){.result = BR_DECODE_DEAD, .reason = reason});
+}
+
+static void
 test_without_id(void **state)
 {
+	static const char avro[] = "\x00\x00\x00\x00\x01 avro";
+	static const char row[] = "{\"Id\":1,\"PAYLOAD\":\"{}\"}";
+	static const char event[] = "{\"specversion\":\"1.0\",\"id\":\"1\","
+	                            "\"source\":\"/s\",\"type\":\"t\"}";
 	const struct br_header type = header("eventType", "T");
-	struct br_record record = make("{}", NULL, 0);
+	struct br_record record = make("", NULL, 0);
 
 	(void)state;
-	check_record(&config, &record,
-	    &(struct expect){.result = BR_DECODE_DEAD, .reason = "missing-id"});
+	dies_unsent(&record, "{}", 2, "missing-id");
 	record.topic = "elsewhere";
-	check_record(&config, &record,
-	    &(struct expect){
-	        .result = BR_DECODE_DEAD, .reason = "unrecognised"});
+	dies_unsent(&record, "{}", 2, "unrecognised");
+	dies_unsent(&record, "\xff", 1, "unrecognised");
 	record.headers = &type;
 	record.header_count = 1;
-	check_record(&config, &record,
-	    &(struct expect){.result = BR_DECODE_DEAD, .reason = "missing-id"});
+	dies_unsent(&record, "{}", 2, "missing-id");
 	record.header_count = 0;
-	record.value = br_slice_str("\x00\x00\x00\x00\x01 avro");
-	record.value.len = 10;
-	check_record(&config, &record,
+	/* What is known as something else has its name everywhere. */
+	record.topic = "outbox.event.Order";
+	config.source.allow_offset_key = true;
+	dies_unsent(&record, avro, sizeof(avro) - 1, "unrecognised");
+	dies_unsent(&record, row, sizeof(row) - 1, "unrecognised");
+	dies_unsent(&record, event, sizeof(event) - 1, "unrecognised");
+	config.source.allow_offset_key = false;
+	config.source.format = BR_FORMAT_STRING;
+	dies_unsent(&record, "{}", 2, "missing-id");
+}
+
+/* CloudEvents in binary mode: all four headers. */
+static void
+test_cloud_headers(void **state)
+{
+	const struct br_header headers[] = {header("id", UUID),
+	    header("ce_specversion", "1.0"), header("ce_id", "1"),
+	    header("ce_source", "/s"), header("ce_type", "t")};
+
+	(void)state;
+	check_headers("{}", headers, 4, &(struct expect){.key = UUID});
+	check_headers("{}", headers, 5,
 	    &(struct expect){
 	        .result = BR_DECODE_DEAD, .reason = "unrecognised"});
 	config.source.format = BR_FORMAT_STRING;
-	check_record(&config, &record,
-	    &(struct expect){.result = BR_DECODE_DEAD, .reason = "missing-id"});
+	check_headers("{}", headers, 5, &(struct expect){.key = UUID});
+}
+
+/* ExtractNewRecordState's mark of a delete: no event, whatever its id. */
+static void
+test_deleted(void **state)
+{
+	const struct br_header bare[] = {
+	    header("id", UUID), header("__op", "d")};
+	const struct br_header quoted[] = {
+	    header("id", UUID), header("__op", "\"d\"")};
+	const struct br_header created[] = {
+	    header("id", UUID), header("__op", "c")};
+	struct expect e = {.result = BR_DECODE_SKIP, .reason = "tombstone"};
+
+	(void)state;
+	check_headers(NULL, bare, 2, &e);
+	check_headers(NULL, quoted, 2, &e);
+	e.result = BR_DECODE_DEAD;
+	e.reason = "null-payload";
+	check_headers(NULL, created, 2, &e);
 }
 
 static void
@@ -326,6 +374,8 @@ main(void)
 	    cmocka_unit_test_setup(test_idempotency_keys, setup),
 	    cmocka_unit_test_setup(test_offset_key, setup),
 	    cmocka_unit_test_setup(test_without_id, setup),
+	    cmocka_unit_test_setup(test_cloud_headers, setup),
+	    cmocka_unit_test_setup(test_deleted, setup),
 	    cmocka_unit_test_setup(test_types_and_urls, setup),
 	    cmocka_unit_test_setup(test_attempts, setup),
 	    cmocka_unit_test_setup(test_trace, setup),

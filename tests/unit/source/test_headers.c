@@ -105,6 +105,8 @@ test_ids(void **state)
 	    {BYTES("-1.25E+2"), BYTES("-125")},
 	    {BYTES("1.234E+2"), BYTES("1.234E+2")},
 	    {BYTES("1E5"), BYTES("1E5")},
+	    {BYTES("1E10"), BYTES("1E10")},
+	    {BYTES("1E-3"), BYTES("1E-3")},
 	    {BYTES("1e+3"), BYTES("1e+3")},
 	    {BYTES("12E+3"), BYTES("12E+3")},
 	    {BYTES("1E+99999"), BYTES("1E+99999")},

@@ -362,7 +362,8 @@ test_unquote(void **state)
 	};
 	static const char *const lone[] = {"\"\\ud800\"", "\"\\udc00\"",
 	    "\"a\\ud800b\"", "\"\\ud800\\n\"", "\"\\ud800\\ud800\"",
-	    "\"\\udc00\\ud800\"", "\"\\ud800\\u0041\"", "\"\\ud800u\""};
+	    "\"\\udc00\\ud800\"", "\"\\ud800\\u0041\"", "\"\\ud800u\"",
+	    "\"\\ud800\\ue000\""};
 	struct br_arena arena = {NULL, 0};
 	struct br_json_value value;
 	struct br_json_fault fault;
