@@ -24,7 +24,8 @@ parse(int argc, char **argv, const char **file)
 			return EX_USAGE;
 		} else {
 			fprintf(stderr,
-			    "outbox-bridge: check: '%s' is not understood\n%s",
+			    "outbox-bridge: check: '%s' is not understood "
+			    "here\n%s",
 			    argv[i], USAGE);
 			return EX_USAGE;
 		}

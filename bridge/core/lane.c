@@ -50,8 +50,8 @@ lane_new(struct br_sched_part *part, size_t key_len)
 	if (lane == NULL)
 		abort();
 	lane->part = part;
-	lane->timer.index = BR_HEAP_OUT;
-	lane->timer.owner = lane;
+	lane->place.index = BR_HEAP_OUT;
+	lane->place.owner = lane;
 	return lane;
 }
 
@@ -95,7 +95,7 @@ br_lane_single(struct br_sched_part *part)
 void
 br_lane_free(struct br_lane_table *t, struct br_lane *lane)
 {
-	assert(lane->first == NULL && lane->timer.index == BR_HEAP_OUT);
+	assert(lane->first == NULL && lane->place.index == BR_HEAP_OUT);
 	if (lane->keyed) {
 		struct br_lane **at = &t->bucket[lane->hash & (t->buckets - 1)];
 

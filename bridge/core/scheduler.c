@@ -9,8 +9,11 @@
 
 /* A worker stays with its connection for a lane at most so much younger. */
 #define PREFER_MS 50
+/* Targets used within so long share the workers. */
+#define SHARE_MS 60000
 
 struct br_sched_part {
+	struct br_sched *sched;
 	void *opaque;
 	bool closed;
 	size_t count; /* references in here */
@@ -20,14 +23,19 @@ struct br_sched_part {
 struct br_sched {
 	struct br_sched_rules rules;
 	struct br_lane_table lanes;
-	struct br_target_table targets;
-	struct br_heap timers;          /* DELAYED lanes by due time */
+	struct br_target_table targets; /* and all timers */
 	struct br_target **last_target; /* by worker; NULL: none yet */
+	const struct br_target *recent; /* the target used last, … */
+	int64_t recent_ms;
+	int64_t other_ms; /* … and when another one was */
 	struct br_ref *settled_first, *settled_last;
 	size_t settled_dead; /* dead ones in that list */
 	size_t ready;        /* READY lanes */
+	size_t delayed;      /* DELAYED lanes */
 	size_t lane_count;
 	size_t in_flight, dead, total;
+	size_t parts; /* not freed yet */
+	uint64_t serial;
 };
 
 struct br_sched *
@@ -38,7 +46,10 @@ br_sched_new(const struct br_sched_rules *rules)
 	if (s == NULL)
 		abort();
 	s->rules = *rules;
+	s->rules.health.connections = rules->workers;
 	s->lanes.seed = rules->seed;
+	s->targets.rules = &s->rules.health;
+	s->other_ms = INT64_MIN / 2;
 	s->last_target = calloc(rules->workers, sizeof(struct br_target *));
 	if (s->last_target == NULL)
 		abort();
@@ -50,11 +61,10 @@ br_sched_free(struct br_sched *s)
 {
 	if (s == NULL)
 		return;
-	if (s->total != 0 || s->settled_first != NULL)
+	if (s->total != 0 || s->settled_first != NULL || s->parts != 0)
 		abort();
 	br_lane_table_free(&s->lanes);
 	br_target_table_free(&s->targets);
-	br_heap_free(&s->timers);
 	free(s->last_target);
 	free(s);
 }
@@ -64,10 +74,11 @@ br_sched_part_open(struct br_sched *s, void *opaque)
 {
 	struct br_sched_part *p = calloc(1, sizeof(*p));
 
-	(void)s;
 	if (p == NULL)
 		abort();
+	p->sched = s;
 	p->opaque = opaque;
+	s->parts++;
 	return p;
 }
 
@@ -90,6 +101,7 @@ br_sched_part_free(struct br_sched_part *p)
 		return;
 	if (!p->closed || p->count != 0 || p->lanes != NULL)
 		abort();
+	p->sched->parts--;
 	free(p);
 }
 
@@ -113,51 +125,59 @@ settle(struct br_sched *s, struct br_ref *ref, enum br_settled how)
 	s->settled_last = ref;
 }
 
-/* A lane's state and the list or heap that goes with it, in one place. */
+/* A lane's state and the heap that goes with it, in one place. `at_ms` is
+ * since when it is ready, or when it is due. */
 static void
 lane_move(struct br_sched *s, struct br_lane *lane, enum br_lane_state to,
-    int64_t at_ms)
+    int64_t at_ms, int64_t now_ms)
 {
+	struct br_stream *stream = lane->stream;
+
 	if (lane->state == BR_LANE_READY) {
-		br_target_unready(&s->targets, lane->target, lane);
+		br_stream_unready(&s->targets, stream, lane, now_ms);
 		s->ready--;
-	} else if (lane->state == BR_LANE_DELAYED)
-		br_heap_remove(&s->timers, &lane->timer);
-	else if (lane->state == BR_LANE_RUNNING) {
-		lane->target->in_flight--;
+	} else if (lane->state == BR_LANE_DELAYED) {
+		br_heap_remove(&s->targets.timers, &lane->place);
+		s->delayed--;
+	} else if (lane->state == BR_LANE_RUNNING) {
+		stream->target->in_flight--;
 		s->in_flight--;
+		br_target_update(&s->targets, stream->target, now_ms);
 	}
 
 	lane->state = to;
 	if (to == BR_LANE_READY) {
-		br_target_ready(&s->targets, lane->target, lane, at_ms);
+		br_stream_ready(&s->targets, stream, lane, at_ms, now_ms);
 		s->ready++;
-	} else if (to == BR_LANE_DELAYED)
-		br_heap_add(&s->timers, &lane->timer, at_ms);
-	else if (to == BR_LANE_RUNNING) {
-		lane->target->in_flight++;
+	} else if (to == BR_LANE_DELAYED) {
+		br_heap_add(&s->targets.timers, &lane->place, at_ms);
+		s->delayed++;
+	} else if (to == BR_LANE_RUNNING) {
+		stream->target->in_flight++;
 		s->in_flight++;
+		br_target_update(&s->targets, stream->target, now_ms);
 	}
 }
 
 static void
-lane_aim(struct br_lane *lane, struct br_target *target)
+lane_aim(struct br_lane *lane, struct br_stream *stream)
 {
-	if (lane->target == target)
+	lane->probes = 0;
+	if (lane->stream == stream)
 		return;
-	if (lane->target != NULL)
-		lane->target->lanes--;
-	if (target != NULL)
-		target->lanes++;
-	lane->target = target;
+	if (lane->stream != NULL)
+		lane->stream->lanes--;
+	if (stream != NULL)
+		stream->lanes++;
+	lane->stream = stream;
 }
 
 static void
-lane_end(struct br_sched *s, struct br_lane *lane)
+lane_end(struct br_sched *s, struct br_lane *lane, int64_t now_ms)
 {
 	struct br_sched_part *p = lane->part;
 
-	lane_move(s, lane, BR_LANE_NEW, 0);
+	lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
 	lane_aim(lane, NULL);
 	if (lane->part_prev != NULL)
 		lane->part_prev->part_next = lane->part_next;
@@ -176,18 +196,19 @@ lane_serve(struct br_sched *s, struct br_lane *lane, int64_t now_ms)
 	struct br_ref *ref = lane->first;
 
 	if (ref == NULL) {
-		lane_end(s, lane);
+		lane_end(s, lane, now_ms);
 		return;
 	}
 	if (ref->event->reason != NULL) {
-		lane_move(s, lane, BR_LANE_DEAD, 0);
+		lane_move(s, lane, BR_LANE_DEAD, 0, now_ms);
 		settle(s, ref, BR_SETTLED_DEAD);
 		return;
 	}
 	if (lane->state == BR_LANE_RUNNING)
-		lane_move(s, lane, BR_LANE_NEW, 0);
-	lane_aim(lane, br_target_get(&s->targets, ref->event->target));
-	lane_move(s, lane, BR_LANE_READY, now_ms);
+		lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
+	lane_aim(lane,
+	    br_stream_get(&s->targets, ref->event->target, ref->event->route));
+	lane_move(s, lane, BR_LANE_READY, now_ms, now_ms);
 }
 
 static struct br_lane *
@@ -223,6 +244,7 @@ br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms)
 		abort();
 	lane = lane_of(s, ref);
 	ref->settled = BR_SETTLED_NOT;
+	ref->serial = ++s->serial;
 	ref->part->count++;
 	s->total++;
 	br_lane_push(lane, ref);
@@ -231,7 +253,7 @@ br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms)
 }
 
 void
-br_sched_part_close(struct br_sched *s, struct br_sched_part *p)
+br_sched_part_close(struct br_sched *s, struct br_sched_part *p, int64_t now_ms)
 {
 	struct br_lane *lane, *next;
 
@@ -239,83 +261,261 @@ br_sched_part_close(struct br_sched *s, struct br_sched_part *p)
 	for (lane = p->lanes; lane != NULL; lane = next) {
 		bool held = lane->state == BR_LANE_RUNNING ||
 		            lane->state == BR_LANE_DEAD;
-		struct br_ref *first = held ? br_lane_pop(lane) : NULL;
+		struct br_ref *first;
 
 		next = lane->part_next;
+		/* Out of its heap while its first reference still is one. */
+		if (!held)
+			lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
+		first = held ? br_lane_pop(lane) : NULL;
 		while (lane->first != NULL)
 			settle(s, br_lane_pop(lane), BR_SETTLED_DROPPED);
 		if (first != NULL)
 			br_lane_push(lane, first);
 		else
-			lane_end(s, lane);
+			lane_end(s, lane, now_ms);
 	}
 }
 
-/* Lanes whose time has come become ready, in the order of their times. */
+/* ---- taking */
+
+/* What waited for this time: lanes, holds of streams, probes of targets. */
 static void
-wake_lanes(struct br_sched *s, int64_t now_ms)
+wake(struct br_sched *s, int64_t now_ms)
 {
+	struct br_heap *timers = &s->targets.timers;
 	struct br_heap_node *n;
 
-	while ((n = br_heap_top(&s->timers)) != NULL && n->key <= now_ms)
-		lane_move(s, n->owner, BR_LANE_READY, now_ms);
+	while ((n = br_heap_top(timers)) != NULL && n->key <= now_ms) {
+		if (n->kind == BR_WAKE_LANE) {
+			lane_move(s, n->owner, BR_LANE_READY, n->key, now_ms);
+			continue;
+		}
+		br_heap_remove(timers, n);
+		br_target_update(&s->targets,
+		    n->kind == BR_WAKE_TARGET
+		        ? (struct br_target *)n->owner
+		        : ((struct br_stream *)n->owner)->target,
+		    now_ms);
+	}
+}
+
+/* Were several targets used lately? Then none takes the last free worker,
+ * unless it has none yet. */
+static bool
+several(
+    const struct br_sched *s, const struct br_target *target, int64_t now_ms)
+{
+	int64_t other_ms = target == s->recent ? s->other_ms : s->recent_ms;
+
+	return s->recent != NULL && now_ms - other_ms < SHARE_MS;
+}
+
+static struct br_stream *
+choose(struct br_sched *s, uint32_t worker, int64_t now_ms)
+{
+	/* With one connection targets take turns by age alone. */
+	int64_t slack_ms = s->rules.workers > 1 ? PREFER_MS : 0;
+	struct br_stream *stream = br_stream_next(
+	    &s->targets, s->last_target[worker], slack_ms, false);
+
+	if (stream == NULL || s->rules.workers - s->in_flight > 1 ||
+	    stream->target->in_flight == 0 ||
+	    !several(s, stream->target, now_ms))
+		return stream;
+	return br_stream_next(&s->targets, NULL, 0, true);
+}
+
+static void
+note_use(struct br_sched *s, uint32_t worker, struct br_target *target,
+    int64_t now_ms)
+{
+	if (s->recent != target) {
+		if (s->recent != NULL)
+			s->other_ms = s->recent_ms;
+		s->recent = target;
+	}
+	s->recent_ms = now_ms;
+	if (s->last_target[worker] == target)
+		return;
+	if (s->last_target[worker] != NULL)
+		s->last_target[worker]->workers--;
+	target->workers++;
+	s->last_target[worker] = target;
 }
 
 struct br_ref *
 br_sched_take(
     struct br_sched *s, uint32_t worker, int64_t now_ms, int64_t *wake_ms)
 {
-	struct br_target *target;
+	struct br_stream *stream;
 	struct br_lane *lane;
+	struct br_ref *ref;
 	const struct br_heap_node *n;
 
 	assert(worker < s->rules.workers);
-	wake_lanes(s, now_ms);
-	n = br_heap_top(&s->timers);
-	*wake_ms = n != NULL ? n->key : INT64_MAX;
-	target = br_target_next(&s->targets, s->last_target[worker], PREFER_MS);
-	if (target == NULL)
-		return NULL;
-	lane = target->first;
-	lane_move(s, lane, BR_LANE_RUNNING, 0);
-	if (s->last_target[worker] != target) {
-		if (s->last_target[worker] != NULL)
-			s->last_target[worker]->workers--;
-		target->workers++;
-		s->last_target[worker] = target;
+	wake(s, now_ms);
+	stream = choose(s, worker, now_ms);
+	if (stream != NULL) {
+		lane = br_stream_pick(stream);
+		ref = lane->first;
+		ref->probe = br_health_begin(&stream->target->health);
+		ref->hold_probe = stream->held_until_ms != 0;
+		stream->hold_probing = ref->hold_probe;
+		lane_move(s, lane, BR_LANE_RUNNING, 0, now_ms);
+		note_use(s, worker, stream->target, now_ms);
+		ref->attempts++;
 	}
-	lane->first->attempts++;
-	return lane->first;
+	n = br_heap_top(&s->targets.timers);
+	*wake_ms = n != NULL ? n->key : INT64_MAX;
+	return stream != NULL ? ref : NULL;
+}
+
+/* ---- giving back */
+
+/* What the outcome says about the target. */
+static enum br_sign
+sign_of(const struct br_sched *s, const struct br_outcome *o,
+    enum br_verdict verdict)
+{
+	if (verdict == BR_DELIVERED)
+		return BR_SIGN_SUCCESS;
+	if (!br_target_failure(&s->rules.verdict, o))
+		return BR_SIGN_ALIVE;
+	if (br_throttled(&s->rules.verdict, o))
+		return BR_SIGN_THROTTLED;
+	return !o->head_complete && o->transport == BR_TRANSPORT_TIMEOUT
+	           ? BR_SIGN_SLOW
+	           : BR_SIGN_FAILURE;
+}
+
+/* Refused, while another one of ours is there: the target wants fewer. */
+static bool
+wants_fewer(const struct br_target *target, const struct br_outcome *o)
+{
+	return target->in_flight > 1 && !o->head_complete &&
+	       (o->transport == BR_TRANSPORT_REFUSED ||
+	           o->transport == BR_TRANSPORT_RESET ||
+	           o->transport == BR_TRANSPORT_EMPTY);
+}
+
+/* Holds the route at this target, or lifts a hold that proved over. */
+static void
+hold(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
+    enum br_verdict verdict, int64_t now_ms)
+{
+	struct br_stream *stream = ref->lane->stream;
+	int64_t wait_ms = o->retry_after_ms;
+
+	if (wait_ms > s->rules.health.probe_max_ms)
+		wait_ms = s->rules.health.probe_max_ms;
+	if (verdict == BR_AGAIN && o->retry_after_given && wait_ms > 0) {
+		br_stream_hold(stream, now_ms + wait_ms);
+	} else if (ref->hold_probe)
+		br_stream_lift(stream);
+}
+
+/* Does this attempt count against its event? */
+static bool
+counts(const struct br_sched *s, const struct br_ref *ref,
+    const struct br_outcome *o, enum br_sign sign, int64_t now_ms)
+{
+	const struct br_health *h = &ref->lane->stream->target->health;
+
+	if (ref->uncounted >= ref->event->max_attempts && !ref->probe)
+		return true;
+	if (ref->hold_probe && o->retry_after_given &&
+	    (o->http_status == 429 || o->http_status == 503))
+		return false;
+	return br_health_counts(h, &s->rules.health, ref->probe, sign, now_ms);
+}
+
+/* Events that want to go to a target, first ones of their lanes. */
+static size_t
+waiting_at(const struct br_target *target)
+{
+	size_t waiting = 0;
+
+	for (const struct br_stream *s = target->streams; s != NULL;
+	     s = s->next)
+		waiting += s->lanes;
+	return waiting;
+}
+
+static void
+tell_change(
+    const struct br_target *target, int64_t now_ms, struct br_decision *d)
+{
+	switch (target->health.state) {
+	case BR_HEALTH_OPEN:
+		d->change = BR_TARGET_OPENED;
+		break;
+	case BR_HEALTH_DOWN:
+		d->change = BR_TARGET_DOWN;
+		break;
+	case BR_HEALTH_REFUSING:
+		d->change = BR_TARGET_REFUSING;
+		break;
+	}
+	d->waiting = waiting_at(target);
+	d->next_probe_ms = target->health.probe_at_ms - now_ms;
+}
+
+/* The target learns from the outcome, after the verdict. */
+static void
+teach(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
+    enum br_sign sign, int64_t now_ms, struct br_decision *d)
+{
+	struct br_target *target = ref->lane->stream->target;
+	bool dead = d->verdict == BR_NEVER || d->exhausted;
+	bool answered = dead && o->head_complete;
+
+	if (answered)
+		br_target_refused(target, ref->event->event_type);
+	if (sign == BR_SIGN_SUCCESS)
+		target->run_types = 0;
+	if (br_health_end(&target->health, &s->rules.health, ref->probe, sign,
+	        ref->serial, answered, wants_fewer(target, o), now_ms))
+		tell_change(target, now_ms, d);
 }
 
 /* The attempt failed: wait, or die. */
 static void
-fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *outcome,
+fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
     int64_t now_ms, double random, struct br_decision *d)
 {
 	struct br_lane *lane = ref->lane;
+	bool down =
+	    lane->stream->target->health.state == BR_HEALTH_DOWN && ref->probe;
 	uint64_t asked = 0;
 
-	d->exhausted =
-	    d->verdict == BR_AGAIN && ref->attempts >= ref->event->max_attempts;
+	if (ref->failure == NULL)
+		abort();
 	if (d->verdict == BR_NEVER || d->exhausted) {
-		ref->failure->reason =
-		    br_dead_reason(&s->rules.verdict, outcome);
-		lane_move(s, lane, BR_LANE_DEAD, 0);
+		ref->failure->reason = br_dead_reason(&s->rules.verdict, o);
+		lane_move(s, lane, BR_LANE_DEAD, 0, now_ms);
 		settle(s, ref, BR_SETTLED_DEAD);
 		return;
 	}
 	if (ref->part->closed) {
 		(void)br_lane_pop(lane);
+		d->dropped = true;
 		settle(s, ref, BR_SETTLED_DROPPED);
-		lane_end(s, lane);
+		lane_end(s, lane, now_ms);
 		return;
 	}
-	if (outcome->retry_after_given && outcome->retry_after_ms > 0)
-		asked = (uint64_t)outcome->retry_after_ms;
-	d->wait_ms = (int64_t)br_retry_delay_ms(
-	    &s->rules.retry, ref->attempts, asked, random);
-	lane_move(s, lane, BR_LANE_DELAYED, now_ms + d->wait_ms);
+	if (down && !d->counted) {
+		/* It waits with the others for the target, not for a time. */
+		d->wait_ms = -1;
+		lane->probes++;
+		lane_move(s, lane, BR_LANE_READY, now_ms, now_ms);
+		return;
+	}
+	if (o->retry_after_given && o->retry_after_ms > 0)
+		asked = (uint64_t)o->retry_after_ms;
+	d->wait_ms = (int64_t)br_retry_delay_ms(&s->rules.retry,
+	    ref->attempts > 0 ? ref->attempts : 1, asked, random);
+	lane_move(s, lane, BR_LANE_DELAYED, now_ms + d->wait_ms, now_ms);
 }
 
 struct br_decision
@@ -324,12 +524,22 @@ br_sched_give_back(struct br_sched *s, uint32_t worker, struct br_ref *ref,
 {
 	struct br_decision d = {
 	    .verdict = br_verdict(&s->rules.verdict, outcome)};
+	enum br_sign sign = sign_of(s, outcome, d.verdict);
 	struct br_lane *lane = ref->lane;
 
 	(void)worker;
 	if (lane == NULL || lane->state != BR_LANE_RUNNING ||
 	    lane->first != ref)
 		abort();
+	d.counted = counts(s, ref, outcome, sign, now_ms);
+	if (!d.counted) {
+		ref->attempts--;
+		ref->uncounted++;
+	}
+	d.exhausted = d.verdict == BR_AGAIN && d.counted &&
+	              ref->attempts >= ref->event->max_attempts;
+	hold(s, ref, outcome, d.verdict, now_ms);
+	teach(s, ref, outcome, sign, now_ms, &d);
 	if (d.verdict != BR_DELIVERED) {
 		fail(s, ref, outcome, now_ms, random, &d);
 		return d;
@@ -338,6 +548,24 @@ br_sched_give_back(struct br_sched *s, uint32_t worker, struct br_ref *ref,
 	settle(s, ref, BR_SETTLED_DELIVERED);
 	lane_serve(s, lane, now_ms);
 	return d;
+}
+
+void
+br_sched_probe_now(struct br_sched *s, int64_t now_ms)
+{
+	for (size_t i = 0; i < s->targets.timers.count;) {
+		struct br_heap_node *n = s->targets.timers.node[i];
+		struct br_target *target = n->owner;
+
+		if (n->kind != BR_WAKE_TARGET ||
+		    target->health.probe_at_ms <= now_ms) {
+			i++;
+			continue;
+		}
+		br_health_probe_now(&target->health, now_ms);
+		br_target_update(&s->targets, target, now_ms);
+		i = 0; /* the heap has moved */
+	}
 }
 
 struct br_ref *
@@ -370,7 +598,7 @@ br_sched_stats(const struct br_sched *s, struct br_sched_stats *out)
 	*out = (struct br_sched_stats){
 	    .in_flight = s->in_flight,
 	    .waiting = s->total - s->in_flight - s->dead,
-	    .delayed = s->timers.count,
+	    .delayed = s->delayed,
 	    .dead = s->dead,
 	    .lanes = s->lane_count,
 	    .settled_any = s->settled_first != NULL,
@@ -379,15 +607,32 @@ br_sched_stats(const struct br_sched *s, struct br_sched_stats *out)
 }
 
 size_t
-br_sched_ready(const struct br_sched *s, size_t limit)
+br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit)
 {
-	return s->ready < limit ? s->ready : limit;
+	size_t ready = 0;
+
+	wake(s, now_ms);
+	for (size_t i = 0; i < s->targets.turns.count && ready < limit; i++) {
+		const struct br_stream *stream =
+		    s->targets.turns.node[i]->owner;
+		const struct br_target *target = stream->target;
+		size_t room = 1;
+
+		if (target->health.state == BR_HEALTH_OPEN)
+			room = target->health.window - target->in_flight;
+		if (stream->held_until_ms != 0)
+			room = 1;
+		ready +=
+		    stream->ready.count < room ? stream->ready.count : room;
+	}
+	return ready < limit ? ready : limit;
 }
 
 bool
-br_sched_suits(const struct br_sched *s, uint32_t worker)
+br_sched_suits(struct br_sched *s, uint32_t worker)
 {
-	const struct br_target *next = br_target_next(&s->targets, NULL, 0);
+	const struct br_stream *next =
+	    br_stream_next(&s->targets, NULL, 0, false);
 
-	return next != NULL && next == s->last_target[worker];
+	return next != NULL && next->target == s->last_target[worker];
 }

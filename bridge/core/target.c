@@ -10,6 +10,10 @@
  * in event_urls allow any number of hosts over the life of the process. */
 #define KEEP 1024
 
+/* Keys of ready lanes: milliseconds, and below them a serial number, so that
+ * what became ready in the same millisecond keeps its order. */
+#define SERIAL_BITS 20
+
 static uint64_t
 hash_of(const char *name)
 {
@@ -20,6 +24,42 @@ hash_of(const char *name)
 	return h ^ h >> 32;
 }
 
+int64_t
+br_ready_ms(int64_t key)
+{
+	return key >> SERIAL_BITS;
+}
+
+/* ---- the table */
+
+static void
+target_free(struct br_target *target)
+{
+	struct br_stream *s, *next;
+
+	for (s = target->streams; s != NULL; s = next) {
+		next = s->next;
+		assert(s->lanes == 0);
+		br_heap_free(&s->ready);
+		free(s);
+	}
+	br_health_free(&target->health);
+	free(target);
+}
+
+static bool
+is_unused(const struct br_target *target)
+{
+	if (target->workers != 0 || target->in_flight != 0 ||
+	    target->health.state != BR_HEALTH_OPEN)
+		return false;
+	for (const struct br_stream *s = target->streams; s != NULL;
+	     s = s->next)
+		if (s->lanes != 0 || s->held_until_ms != 0)
+			return false;
+	return true;
+}
+
 /* Drops the targets of one chain that hold nothing. */
 static void
 evict(struct br_target_table *t, struct br_target **at)
@@ -27,17 +67,17 @@ evict(struct br_target_table *t, struct br_target **at)
 	while (*at != NULL) {
 		struct br_target *target = *at;
 
-		if (target->lanes == 0 && target->workers == 0) {
+		if (is_unused(target)) {
 			*at = target->next;
 			t->count--;
-			free(target);
+			target_free(target);
 		} else
 			at = &target->next;
 	}
 }
 
-struct br_target *
-br_target_get(struct br_target_table *t, const char *name)
+static struct br_target *
+target_get(struct br_target_table *t, const char *name)
 {
 	uint64_t hash = hash_of(name);
 	struct br_target **chain = &t->bucket[hash % BUCKETS], *target;
@@ -53,70 +93,37 @@ br_target_get(struct br_target_table *t, const char *name)
 		abort();
 	memcpy(target->name, name, len);
 	target->hash = hash;
-	target->turn.index = BR_HEAP_OUT;
-	target->turn.owner = target;
+	target->wake =
+	    (struct br_heap_node){.index = BR_HEAP_OUT, .owner = target};
+	target->wake.kind = BR_WAKE_TARGET;
+	br_health_init(&target->health, t->rules);
 	target->next = *chain;
 	*chain = target;
 	t->count++;
 	return target;
 }
 
-/* Puts the target where its oldest ready lane belongs. */
-static void
-take_turn(struct br_target_table *t, struct br_target *target)
+struct br_stream *
+br_stream_get(struct br_target_table *t, const char *name, const char *route)
 {
-	if (target->first == NULL)
-		br_heap_remove(&t->turns, &target->turn);
-	else if (target->turn.index == BR_HEAP_OUT)
-		br_heap_add(&t->turns, &target->turn, target->first->ready_ms);
-	else if (target->turn.key != target->first->ready_ms)
-		br_heap_change(
-		    &t->turns, &target->turn, target->first->ready_ms);
-}
+	struct br_target *target = target_get(t, name);
+	struct br_stream *s = target->streams;
+	size_t len = strlen(route);
 
-void
-br_target_ready(struct br_target_table *t, struct br_target *target,
-    struct br_lane *lane, int64_t now_ms)
-{
-	lane->ready_ms = now_ms;
-	lane->ready_next = NULL;
-	lane->ready_prev = target->last;
-	if (target->last != NULL)
-		target->last->ready_next = lane;
-	else
-		target->first = lane;
-	target->last = lane;
-	take_turn(t, target);
-}
-
-void
-br_target_unready(
-    struct br_target_table *t, struct br_target *target, struct br_lane *lane)
-{
-	if (lane->ready_prev != NULL)
-		lane->ready_prev->ready_next = lane->ready_next;
-	else
-		target->first = lane->ready_next;
-	if (lane->ready_next != NULL)
-		lane->ready_next->ready_prev = lane->ready_prev;
-	else
-		target->last = lane->ready_prev;
-	lane->ready_prev = lane->ready_next = NULL;
-	take_turn(t, target);
-}
-
-struct br_target *
-br_target_next(
-    const struct br_target_table *t, struct br_target *prefer, int64_t slack_ms)
-{
-	const struct br_heap_node *oldest = br_heap_top(&t->turns);
-
-	if (oldest == NULL)
-		return NULL;
-	if (prefer != NULL && prefer->first != NULL &&
-	    prefer->first->ready_ms - oldest->key <= slack_ms)
-		return prefer;
-	return oldest->owner;
+	for (; s != NULL; s = s->next)
+		if (strcmp(s->route, route) == 0)
+			return s;
+	s = calloc(1, sizeof(*s) + len + 1);
+	if (s == NULL)
+		abort();
+	memcpy(s->route, route, len);
+	s->target = target;
+	s->turn = (struct br_heap_node){.index = BR_HEAP_OUT, .owner = s};
+	s->wake = s->turn;
+	s->wake.kind = BR_WAKE_STREAM;
+	s->next = target->streams;
+	target->streams = s;
+	return s;
 }
 
 void
@@ -126,9 +133,200 @@ br_target_table_free(struct br_target_table *t)
 		for (struct br_target *target = t->bucket[i], *next;
 		     target != NULL; target = next) {
 			next = target->next;
-			assert(target->first == NULL);
-			free(target);
+			target_free(target);
 		}
 	br_heap_free(&t->turns);
+	br_heap_free(&t->timers);
 	*t = (struct br_target_table){0};
+}
+
+/* ---- turns */
+
+static void
+set_timer(
+    struct br_target_table *t, struct br_heap_node *node, bool on, int64_t at)
+{
+	if (!on)
+		br_heap_remove(&t->timers, node);
+	else if (node->index == BR_HEAP_OUT)
+		br_heap_add(&t->timers, node, at);
+	else if (node->key != at)
+		br_heap_change(&t->timers, node, at);
+}
+
+static bool
+hold_allows(const struct br_stream *s, int64_t now_ms)
+{
+	return s->held_until_ms == 0 ||
+	       (!s->hold_probing && now_ms >= s->held_until_ms);
+}
+
+/* Puts the stream where its oldest ready lane belongs, or out of the turns. */
+static void
+update_stream(struct br_target_table *t, struct br_stream *s, bool allowed,
+    int64_t now_ms)
+{
+	const struct br_heap_node *oldest = br_heap_top(&s->ready);
+	bool held = !hold_allows(s, now_ms);
+
+	set_timer(t, &s->wake, oldest != NULL && held && !s->hold_probing,
+	    s->held_until_ms);
+	if (oldest == NULL || held || !allowed)
+		br_heap_remove(&t->turns, &s->turn);
+	else if (s->turn.index == BR_HEAP_OUT)
+		br_heap_add(&t->turns, &s->turn, oldest->key);
+	else if (s->turn.key != oldest->key)
+		br_heap_change(&t->turns, &s->turn, oldest->key);
+}
+
+void
+br_target_update(
+    struct br_target_table *t, struct br_target *target, int64_t now_ms)
+{
+	const struct br_health *h = &target->health;
+	bool allowed = br_health_allows(h, (uint32_t)target->in_flight, now_ms);
+	bool waits = h->state != BR_HEALTH_OPEN && !h->probing && !allowed;
+	bool wanted = false;
+
+	for (struct br_stream *s = target->streams; s != NULL; s = s->next) {
+		update_stream(t, s, allowed, now_ms);
+		wanted |= s->ready.count != 0;
+	}
+	set_timer(t, &target->wake, waits && wanted, h->probe_at_ms);
+}
+
+void
+br_stream_ready(struct br_target_table *t, struct br_stream *s,
+    struct br_lane *lane, int64_t since_ms, int64_t now_ms)
+{
+	int64_t serial = (int64_t)(t->serial++ & ((1ULL << SERIAL_BITS) - 1));
+
+	br_heap_add(&s->ready, &lane->place, since_ms << SERIAL_BITS | serial);
+	br_target_update(t, s->target, now_ms);
+}
+
+void
+br_stream_unready(struct br_target_table *t, struct br_stream *s,
+    struct br_lane *lane, int64_t now_ms)
+{
+	br_heap_remove(&s->ready, &lane->place);
+	br_target_update(t, s->target, now_ms);
+}
+
+void
+br_stream_hold(struct br_stream *s, int64_t until_ms)
+{
+	if (until_ms > s->held_until_ms)
+		s->held_until_ms = until_ms;
+	s->hold_probing = false;
+}
+
+void
+br_stream_lift(struct br_stream *s)
+{
+	s->held_until_ms = 0;
+	s->hold_probing = false;
+}
+
+struct br_stream *
+br_stream_next(struct br_target_table *t, struct br_target *prefer,
+    int64_t slack_ms, bool idle_only)
+{
+	const struct br_heap_node *oldest = br_heap_top(&t->turns);
+	struct br_stream *best = NULL;
+
+	if (oldest == NULL)
+		return NULL;
+	if (idle_only) {
+		/* Rare: the last free worker, and several targets. */
+		for (size_t i = 0; i < t->turns.count; i++) {
+			struct br_stream *s = t->turns.node[i]->owner;
+
+			if (s->target->in_flight == 0 &&
+			    (best == NULL || s->turn.key < best->turn.key))
+				best = s;
+		}
+		return best;
+	}
+	for (struct br_stream *s = prefer != NULL ? prefer->streams : NULL;
+	     s != NULL; s = s->next)
+		if (s->turn.index != BR_HEAP_OUT &&
+		    (best == NULL || s->turn.key < best->turn.key))
+			best = s;
+	if (best != NULL &&
+	    br_ready_ms(best->turn.key) - br_ready_ms(oldest->key) <= slack_ms)
+		return best;
+	return oldest->owner;
+}
+
+/* ---- probes */
+
+static bool
+in_run(const struct br_target *target, const struct br_lane *lane)
+{
+	const char *type = lane->first->event->event_type;
+	uint64_t hash = hash_of(type != NULL ? type : "");
+
+	for (size_t i = 0; i < target->run_types; i++)
+		if (target->run_type[i] == hash)
+			return true;
+	return false;
+}
+
+void
+br_target_refused(struct br_target *target, const char *event_type)
+{
+	uint64_t hash = hash_of(event_type != NULL ? event_type : "");
+
+	for (size_t i = 0; i < target->run_types; i++)
+		if (target->run_type[i] == hash)
+			return;
+	if (target->run_types < BR_RUN_TYPES)
+		target->run_type[target->run_types++] = hash;
+}
+
+/* Is `a` a better probe than `b` for a target that is down? Fewest probes,
+ * then fewest attempts, then the oldest. */
+static bool
+better_down(const struct br_lane *a, const struct br_lane *b)
+{
+	if (a->probes != b->probes)
+		return a->probes < b->probes;
+	if (a->first->attempts != b->first->attempts)
+		return a->first->attempts < b->first->attempts;
+	return a->place.key < b->place.key;
+}
+
+/* … and for one that refuses: types that were not refused first, then in
+ * turn the newest and the oldest. */
+static bool
+better_refusing(const struct br_target *target, const struct br_lane *a,
+    const struct br_lane *b)
+{
+	bool a_in = in_run(target, a), b_in = in_run(target, b);
+
+	if (a_in != b_in)
+		return b_in;
+	return target->newest ? a->place.key > b->place.key
+	                      : a->place.key < b->place.key;
+}
+
+struct br_lane *
+br_stream_pick(struct br_stream *s)
+{
+	struct br_target *target = s->target;
+	struct br_lane *best = br_heap_top(&s->ready)->owner;
+
+	if (target->health.state == BR_HEALTH_OPEN)
+		return best;
+	for (size_t i = 0; i < s->ready.count; i++) {
+		struct br_lane *lane = s->ready.node[i]->owner;
+
+		if (target->health.state == BR_HEALTH_DOWN
+		        ? better_down(lane, best)
+		        : better_refusing(target, lane, best))
+			best = lane;
+	}
+	target->newest = !target->newest;
+	return best;
 }

@@ -124,6 +124,16 @@ br_target_failure(
 	       br_status_set_has(&rules->throttle_on, outcome->http_status);
 }
 
+bool
+br_throttled(
+    const struct br_verdict_rules *rules, const struct br_outcome *outcome)
+{
+	if (!outcome->head_complete)
+		return false;
+	return br_status_set_has(&rules->throttle_on, outcome->http_status) ||
+	       (outcome->http_status == 503 && outcome->retry_after_given);
+}
+
 const char *
 br_dead_reason(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome)

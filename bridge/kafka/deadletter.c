@@ -135,18 +135,21 @@ class_of(rd_kafka_resp_err_t e)
 	}
 }
 
-/* Moves a letter to the answers. */
+/*
+ * Moves a letter to the answers. The text is librdkafka's for the code: its
+ * rd_kafka_message_errstr() takes the payload of what we sent for the text.
+ */
 static void
-answer(struct br_deadletter *d, struct letter *l, rd_kafka_resp_err_t e,
-    const char *text)
+answer(struct br_deadletter *d, struct letter *l, rd_kafka_resp_err_t e)
 {
 	struct answer *a = br_kafka_zeroed(1, sizeof(*a));
 
 	a->result.opaque = l->opaque;
 	a->result.class = class_of(e);
 	a->result.error = e;
-	(void)snprintf(a->result.text, sizeof(a->result.text), "%s",
-	    e == RD_KAFKA_RESP_ERR_NO_ERROR ? "" : text);
+	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
+		(void)snprintf(a->result.text, sizeof(a->result.text), "%s",
+		    rd_kafka_err2str(e));
 	*d->answered_end = a;
 	d->answered_end = &a->next;
 	d->answered_count++;
@@ -160,7 +163,7 @@ take_reports(struct br_deadletter *d, rd_kafka_event_t *ev)
 	const rd_kafka_message_t *m;
 
 	while ((m = rd_kafka_event_message_next(ev)) != NULL)
-		answer(d, m->_private, m->err, rd_kafka_message_errstr(m));
+		answer(d, m->_private, m->err);
 }
 
 /* Has everything that is still outstanding come back as a failure. */
@@ -215,8 +218,7 @@ producer_stop(struct br_deadletter *d, int wait_ms)
 	d->events = NULL;
 	d->broken = false;
 	while (d->sent != NULL)
-		answer(d, d->sent, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT,
-		    "the producer was broken and is made anew");
+		answer(d, d->sent, RD_KAFKA_RESP_ERR__PURGE_INFLIGHT);
 }
 
 /* Replaces a broken producer as soon as it has answered for everything. */
@@ -273,7 +275,7 @@ br_deadletter_send(struct br_deadletter *d, const struct br_record *record,
 	d->sent_count++;
 	/* refused here and now: told like a refusal by the broker */
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR) {
-		answer(d, l, e, rd_kafka_err2str(e));
+		answer(d, l, e);
 		wake(d);
 	}
 	return true;

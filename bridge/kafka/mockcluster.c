@@ -32,7 +32,7 @@ delivered(rd_kafka_t *rk, const rd_kafka_message_t *m, void *opaque)
 		return;
 	if (c->failed++ == 0)
 		(void)snprintf(c->first_failure, sizeof(c->first_failure), "%s",
-		    rd_kafka_message_errstr(m));
+		    rd_kafka_err2str(m->err));
 }
 
 /* A client that keeps its log to itself. `group` may be NULL. */

@@ -25,6 +25,8 @@
 /* Reading goes on for so many batches before the loop looks around. */
 #define BATCHES 8
 #define GAUGES_MS 1000
+/* A full buffer is an alarm when nothing was settled for so long. */
+#define STUCK_MS 5000
 
 /* Legal moves: to the right only. */
 enum phase { PREPARING, RUNNING, DRAINING, LEAVING, ENDED };
@@ -48,7 +50,9 @@ struct br_bridge {
 	int64_t end_ms; /* DRAINING: when patience ends */
 	bool more;      /* the record queue may hold something */
 	bool full;      /* back-pressure: nothing is read */
+	bool sated;     /* enough is open to keep all workers busy */
 	int64_t gauges_ms;
+	int64_t settled_ms; /* when something was settled last */
 };
 
 /* ---- wiring */
@@ -209,10 +213,12 @@ br_bridge_admin_port(const struct br_bridge *b)
 /* ---- the loop's parts */
 
 static void
-drain_settled(struct br_bridge *b)
+drain_settled(struct br_bridge *b, int64_t now_ms)
 {
 	struct br_ref *ref = br_pool_settled(b->pool), *next;
 
+	if (ref != NULL)
+		b->settled_ms = now_ms;
 	for (; ref != NULL; ref = next) {
 		next = ref->settled_next;
 		switch (ref->settled) {
@@ -319,19 +325,29 @@ take_record(
 	return false;
 }
 
-/* Nothing is read while the open events fill their share of the buffer. */
+/*
+ * Nothing is read while the open events fill their share of the buffer, nor
+ * while a sixteenth of it is enough to keep every worker busy: what waits in
+ * librdkafka's queue instead is not held in memory twice, and the queue is
+ * emptied as evenly as it is filled.
+ */
 static bool
 may_read(struct br_bridge *b)
 {
 	uint64_t open = br_parts_open_bytes(b->parts);
-	uint64_t share = (uint64_t)b->config->limits.buffer_bytes / 4 * 3;
+	uint64_t buffer = (uint64_t)b->config->limits.buffer_bytes;
+	uint64_t share = buffer / 4 * 3;
 
 	if (open >= share)
 		b->full = true;
 	else if (open < share / 8 * 7)
 		b->full = false;
 	br_metric_set(BR_M_BUFFER_BYTES, (int64_t)open);
-	return !b->full && b->phase == RUNNING;
+	if (b->full || b->phase != RUNNING)
+		return false;
+	b->sated = open >= buffer / (b->sated ? 64 : 16) &&
+	           br_pool_busy(b->pool);
+	return !b->sated;
 }
 
 static void
@@ -403,17 +419,34 @@ step_end(struct br_bridge *b, int64_t now_ms)
 static void
 gauges(struct br_bridge *b, int64_t now_ms)
 {
+	struct br_error why;
+	size_t closed;
+	bool stuck = b->full && now_ms - b->settled_ms > STUCK_MS;
+
 	if (now_ms < b->gauges_ms)
 		return;
 	b->gauges_ms = now_ms + GAUGES_MS;
 	br_parts_gauges(b->parts, br_clock_wall_ms());
+	closed = br_pool_closed_targets(b->pool);
+	(void)br_fail(&why,
+	    "%zu targets closed: their events wait and are not dead-lettered; "
+	    "it ends when a probe is answered with 2xx",
+	    closed);
+	br_alarms_set(
+	    b->alarms, BR_ALARM_TARGET_CLOSED, closed != 0 ? why.text : NULL);
+	br_alarms_set(b->alarms, BR_ALARM_BUFFER_PARKED,
+	    stuck ? "open events fill their share of limits.buffer_bytes: "
+	            "nothing is read until some are settled"
+	          : NULL);
 }
 
 static void
 step_control(struct br_bridge *b, int64_t now_ms)
 {
-	if (atomic_exchange(&b->reload, false))
+	if (atomic_exchange(&b->reload, false)) {
 		br_reload_check(b->config);
+		br_pool_probe_now(b->pool);
+	}
 	if (atomic_load(&b->stop) && b->phase == RUNNING)
 		begin_drain(b, now_ms);
 	if (b->phase == RUNNING && br_parts_no_start(b->parts)) {
@@ -463,15 +496,15 @@ loop(struct br_bridge *b)
 		int64_t now_ms = br_clock_mono_ms();
 
 		step_control(b, now_ms);
-		drain_settled(b);
+		drain_settled(b, now_ms);
 		drain_events(b, now_ms);
 		burial_ms = br_burial_step(b->burial, now_ms);
-		drain_settled(b);
+		drain_settled(b, now_ms);
 		parts_ms = br_parts_step(b->parts, now_ms);
 		read_records(b, now_ms);
 		gauges(b, now_ms);
-		atomic_store(&b->ready,
-		    b->phase == RUNNING && br_parts_ready(b->parts));
+		atomic_store(
+		    &b->ready, b->phase == RUNNING && br_parts_ready(b->parts));
 		if (b->phase >= DRAINING)
 			step_end(b, now_ms);
 		if (b->phase == ENDED)

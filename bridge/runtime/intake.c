@@ -23,6 +23,14 @@ struct br_intake {
 	struct place *route;   /* by route */
 	char encoded[3 * BR_URL_MAX + 1];
 	char offset_key[300];
+	struct told *told; /* what was said once about a topic */
+};
+
+/* A topic and a text (static) that was logged for it. */
+struct told {
+	struct told *next;
+	const char *text;
+	char topic[];
 };
 
 /* What was decided about one record. */
@@ -97,6 +105,12 @@ br_intake_free(struct br_intake *in)
 	for (size_t i = 0; in->route != NULL && i < in->config->route_count;
 	     i++)
 		free(in->route[i].url);
+	while (in->told != NULL) {
+		struct told *next = in->told->next;
+
+		free(in->told);
+		in->told = next;
+	}
 	free(in->route);
 	free(in->fallback.url);
 	br_routes_free(in->routes);
@@ -113,6 +127,28 @@ br_ref_free(struct br_ref *ref)
 	free(ref->failure);
 	free(ref->event);
 	free(ref);
+}
+
+/* Says something about a topic, once in the life of the process. */
+static void
+tell_once(
+    struct br_intake *in, const char *topic, const char *key, const char *text)
+{
+	size_t len = strlen(topic) + 1;
+	struct told *t;
+
+	for (t = in->told; t != NULL; t = t->next)
+		if (t->text == text && strcmp(t->topic, topic) == 0)
+			return;
+	t = malloc(sizeof(*t) + len);
+	if (t == NULL)
+		abort();
+	memcpy(t->topic, topic, len);
+	t->text = text;
+	t->next = in->told;
+	in->told = t;
+	BR_LOG(BR_INFO, "source format", br_kv_str("topic", topic),
+	    br_kv_str(key, text));
 }
 
 /* ---- where it goes */
@@ -366,6 +402,10 @@ br_intake_take(struct br_intake *in, const struct br_record *record,
 	struct br_url url = {0};
 
 	br_decode(in->decoder, record, &d);
+	if (d.hint != NULL)
+		tell_once(in, record->topic, "hint", d.hint);
+	if (d.result == BR_DECODE_DELIVER)
+		tell_once(in, record->topic, "format", d.format);
 	if (d.result == BR_DECODE_SKIP) {
 		br_metric_add_label(BR_M_SKIPPED, d.reason, 1);
 		if (br_log_on(BR_DEBUG))
@@ -381,7 +421,7 @@ br_intake_take(struct br_intake *in, const struct br_record *record,
 		aim.detail = d.detail;
 		aim.stage = d.stage;
 	} else {
-		if (d.idempotency_key.data == NULL)
+		if (d.offset_key)
 			add_offset_key(in, record, &d);
 		if (!aim_event(in, record, &d, &aim, &url, &err)) {
 			(void)snprintf(host, host_size, "%s", url.target);

@@ -26,7 +26,7 @@ br_parts_new(const struct br_config *config, struct br_consumer *consumer,
 
 /* Frees an assignment whose events are all back. */
 static void
-part_free(struct br_part *part)
+part_free(struct br_parts *ps, struct br_part *part)
 {
 	/* Dropped references stayed in the ledger, so that the watermark could
 	 * not pass them; here they end. */
@@ -36,7 +36,7 @@ part_free(struct br_part *part)
 		br_ledger_settle(&part->ledger, ref);
 		br_ref_free(ref);
 	}
-	br_sched_part_free(part->sched);
+	br_pool_part_free(ps->pool, part->sched);
 	free(part->topic);
 	free(part);
 }
@@ -57,7 +57,7 @@ retire(struct br_parts *ps, struct br_part *part)
 	    BR_M_WATERMARK_AGE, part->topic, part->partition);
 	part->state = BR_PART_GONE;
 	if (part->out == 0) {
-		part_free(part);
+		part_free(ps, part);
 		return;
 	}
 	part->next = ps->gone;
@@ -350,7 +350,7 @@ came_back(struct br_parts *ps, struct br_part *part)
 	while (*at != part)
 		at = &(*at)->next;
 	*at = part->next;
-	part_free(part);
+	part_free(ps, part);
 }
 
 void

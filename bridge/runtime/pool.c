@@ -46,9 +46,11 @@ struct br_pool {
 	uint32_t running;
 	bool closed;
 	bool eager;
+	bool tell_idle; /* the Kafka thread reads again when one sleeps */
 	size_t settled; /* events since the last br_pool_settled() */
 	size_t settled_bytes;
 	size_t wake_bytes;
+	size_t closed_targets;
 };
 
 /* xorshift64*: only jitter depends on it. Uniform in [0, 1). */
@@ -117,6 +119,10 @@ sleep_until(struct worker *w, int64_t until_ms)
 
 	p->idle[p->idle_count++] = w->index;
 	w->idle = true;
+	if (p->tell_idle) {
+		p->tell_idle = false;
+		wake_kafka_thread(p);
+	}
 	if (until_ms == INT64_MAX)
 		(void)pthread_cond_wait(&w->picked, &p->lock);
 	else
@@ -164,7 +170,7 @@ next_work(struct worker *w)
 		if (ref != NULL) {
 			/* Somebody must see the rest, and the next timer. */
 			if (p->idle_count > 0 &&
-			    (br_sched_ready(p->sched, 1) > 0 ||
+			    (br_sched_ready(p->sched, now_ms, 1) > 0 ||
 			        due_ms < p->watch_ms))
 				pick_best(p);
 			return ref;
@@ -199,6 +205,10 @@ give_back(struct worker *w, struct br_ref *ref, const struct br_outcome *o)
 		p->settled++;
 		p->settled_bytes += bytes;
 	}
+	if (d.change == BR_TARGET_OPENED)
+		p->closed_targets--;
+	else if (d.change != BR_TARGET_SAME)
+		p->closed_targets++;
 	br_sched_stats(p->sched, &stats);
 	if (stats.settled_dead || (p->eager && stats.settled_any) ||
 	    p->settled >= WAKE_EVENTS || p->settled_bytes >= p->wake_bytes) {
@@ -222,11 +232,11 @@ serve(struct worker *w, struct br_ref *ref)
 	    p->config, p->request, w->http, &p->abort, ref, &outcome, &line);
 	(void)pthread_mutex_lock(&p->lock);
 	d = give_back(w, ref, &outcome);
-	if (d.verdict == BR_DELIVERED)
+	if (d.verdict == BR_DELIVERED && d.change == BR_TARGET_SAME)
 		return;
 	/* `ref` may be gone by now; `line` has what to say. */
 	(void)pthread_mutex_unlock(&p->lock);
-	br_worker_log(&line, &d);
+	br_worker_log(p->config, &line, &d);
 	(void)pthread_mutex_lock(&p->lock);
 }
 
@@ -259,6 +269,14 @@ make_sched(const struct br_config *config, uint32_t workers)
 	    .order = config->delivery.order,
 	    .retry = config->retry.rules,
 	    .verdict = config->retry.verdict,
+	    .health =
+	        {
+	            .failures = (uint32_t)config->breaker.failures,
+	            .after = (uint32_t)config->breaker.after,
+	            .probe_ms = config->breaker.probe_ms,
+	            .probe_max_ms = config->breaker.probe_max_ms,
+	            .give_up_ms = config->breaker.give_up_ms,
+	        },
 	    .workers = workers,
 	    .seed = (uint64_t)br_clock_mono_ns(),
 	};
@@ -311,7 +329,7 @@ br_pool_new(const struct br_config *config, int wake_fd, struct br_error *err)
 	p->request = br_request_rules_new(config);
 	p->sched = make_sched(config, p->workers);
 	p->watch_ms = INT64_MAX;
-	p->wake_bytes = (size_t)config->limits.buffer_bytes / 8;
+	p->wake_bytes = (size_t)config->limits.buffer_bytes / 64;
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_condattr_init(&attr);
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -353,14 +371,16 @@ br_pool_start(struct br_pool *p, struct br_error *err)
 void
 br_pool_put(struct br_pool *p, struct br_ref **refs, size_t count)
 {
-	int64_t now_ms = br_clock_mono_ms();
 	struct br_sched_stats stats;
+	int64_t now_ms;
 	size_t ready;
 
 	(void)pthread_mutex_lock(&p->lock);
+	/* Under the lock: the scheduler's time does not go back. */
+	now_ms = br_clock_mono_ms();
 	for (size_t i = 0; i < count; i++)
 		br_sched_put(p->sched, refs[i], now_ms);
-	ready = br_sched_ready(p->sched, p->idle_count);
+	ready = br_sched_ready(p->sched, now_ms, p->idle_count);
 	while (ready-- > 0)
 		pick_best(p);
 	br_sched_stats(p->sched, &stats);
@@ -385,15 +405,29 @@ void
 br_pool_buried(struct br_pool *p, struct br_ref *ref)
 {
 	struct br_sched_stats stats;
+	int64_t now_ms;
 
 	(void)pthread_mutex_lock(&p->lock);
-	br_sched_buried(p->sched, ref, br_clock_mono_ms());
-	if (p->idle_count > 0 && br_sched_ready(p->sched, 1) > 0)
+	now_ms = br_clock_mono_ms();
+	br_sched_buried(p->sched, ref, now_ms);
+	if (p->idle_count > 0 && br_sched_ready(p->sched, now_ms, 1) > 0)
 		pick_best(p);
 	br_sched_stats(p->sched, &stats);
 	if (stats.settled_dead)
 		wake_kafka_thread(p);
 	(void)pthread_mutex_unlock(&p->lock);
+}
+
+bool
+br_pool_busy(struct br_pool *p)
+{
+	bool busy;
+
+	(void)pthread_mutex_lock(&p->lock);
+	busy = p->idle_count == 0;
+	p->tell_idle = busy;
+	(void)pthread_mutex_unlock(&p->lock);
+	return busy;
 }
 
 void
@@ -419,7 +453,39 @@ void
 br_pool_part_close(struct br_pool *p, struct br_sched_part *part)
 {
 	(void)pthread_mutex_lock(&p->lock);
-	br_sched_part_close(p->sched, part);
+	br_sched_part_close(p->sched, part, br_clock_mono_ms());
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+void
+br_pool_part_free(struct br_pool *p, struct br_sched_part *part)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	br_sched_part_free(part);
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+size_t
+br_pool_closed_targets(struct br_pool *p)
+{
+	size_t closed;
+
+	(void)pthread_mutex_lock(&p->lock);
+	closed = p->closed_targets;
+	(void)pthread_mutex_unlock(&p->lock);
+	return closed;
+}
+
+void
+br_pool_probe_now(struct br_pool *p)
+{
+	int64_t now_ms;
+
+	(void)pthread_mutex_lock(&p->lock);
+	now_ms = br_clock_mono_ms();
+	br_sched_probe_now(p->sched, now_ms);
+	if (p->idle_count > 0 && br_sched_ready(p->sched, now_ms, 1) > 0)
+		pick_best(p);
 	(void)pthread_mutex_unlock(&p->lock);
 }
 

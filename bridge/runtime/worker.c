@@ -115,21 +115,34 @@ br_worker_attempt(const struct br_config *config,
 	if (delivered) {
 		if (config->log.delivered)
 			log_delivered(ref, outcome);
+		keep_text(line->target, sizeof(line->target), ev->target);
 		return;
 	}
 	remember(ref, outcome);
 	fill_line(line, ref, outcome);
 }
 
-void
-br_worker_log(const struct br_attempt_line *line, const struct br_decision *d)
+/* What is next for the event, in a few characters. */
+static void
+next_step(const struct br_decision *d, char *out, size_t size)
+{
+	if (d->verdict == BR_NEVER || d->exhausted)
+		(void)snprintf(out, size, "dlq");
+	else if (d->dropped)
+		(void)snprintf(out, size, "handed over");
+	else if (d->wait_ms < 0)
+		(void)snprintf(out, size, "when the target opens");
+	else
+		(void)snprintf(out, size, "%.1fs", (double)d->wait_ms / 1000);
+}
+
+static void
+log_attempt(const struct br_attempt_line *line, const struct br_decision *d)
 {
 	const struct br_outcome *o = &line->outcome;
-	char group[160], next[32] = "dlq";
+	char group[160], next[32];
 
-	if (d->verdict == BR_AGAIN && !d->exhausted)
-		(void)snprintf(
-		    next, sizeof(next), "%.1fs", (double)d->wait_ms / 1000);
+	next_step(d, next, sizeof(next));
 	(void)snprintf(group, sizeof(group), "%s %s", line->target, line->word);
 	BR_LOG_LIMITED(BR_WARN, group, "attempt failed",
 	    br_kv_str("topic", line->topic),
@@ -142,5 +155,49 @@ br_worker_log(const struct br_attempt_line *line, const struct br_decision *d)
 	    br_kv_str("reason", o->detail[0] != '\0' ? o->detail : NULL),
 	    br_kv_str("outcome",
 	        !o->head_complete && o->request_sent ? "unknown" : NULL),
+	    br_kv_str("counted", d->counted ? NULL : "no"),
 	    br_kv_str("next", next));
+}
+
+static void
+log_closed(const struct br_config *config, const struct br_attempt_line *line,
+    const struct br_decision *d)
+{
+	bool down = d->change == BR_TARGET_DOWN;
+	char because[100], probe[32];
+
+	(void)snprintf(because, sizeof(because), "%lld events in a row: %s%s",
+	    (long long)(down ? config->breaker.failures
+	                     : config->breaker.after),
+	    down ? "" : "dead-lettered, the last by ", line->word);
+	(void)snprintf(
+	    probe, sizeof(probe), "%.1fs", (double)d->next_probe_ms / 1000);
+	BR_LOG(BR_ERROR, "target closed", br_kv_str("target", line->target),
+	    br_kv_str("because", because),
+	    br_kv_int("waiting", (int64_t)d->waiting),
+	    br_kv_str("next_probe", probe),
+	    br_kv_str(
+	        "hint", down ? "waiting events are not dead-lettered; "
+	                       "breaker.failures=0 dead-letters each after "
+	                       "max_attempts"
+	                     : "waiting events are tried one at a time; "
+	                       "breaker.after=0 goes on dead-lettering"));
+}
+
+void
+br_worker_log(const struct br_config *config,
+    const struct br_attempt_line *line, const struct br_decision *d)
+{
+	if (d->verdict != BR_DELIVERED)
+		log_attempt(line, d);
+	if (d->change == BR_TARGET_SAME)
+		return;
+	br_metric_set_label(
+	    BR_M_TARGET_OPEN, line->target, d->change == BR_TARGET_OPENED);
+	if (d->change == BR_TARGET_OPENED)
+		BR_LOG(BR_INFO, "target open again",
+		    br_kv_str("target", line->target),
+		    br_kv_int("waiting", (int64_t)d->waiting));
+	else
+		log_closed(config, line, d);
 }

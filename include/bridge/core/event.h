@@ -65,7 +65,11 @@ struct br_ref {
 	struct br_ref *next;         /* in its lane */
 	struct br_ref *settled_next; /* in the settled list */
 	struct br_lane *lane;
-	uint32_t attempts; /* requests handed to the HTTP client */
+	uint32_t attempts;  /* requests handed to the HTTP client that count */
+	uint32_t uncounted; /* … and that do not: throttled ones */
+	uint64_t serial;    /* tells events apart while the engine runs */
+	bool probe;         /* in flight: a probe of a closed target */
+	bool hold_probe;    /* in flight: finds out whether a hold is over */
 	enum br_settled settled;
 	struct br_failure *failure; /* NULL while none failed */
 	/* fixed once opened */

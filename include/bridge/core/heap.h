@@ -13,6 +13,7 @@
 struct br_heap_node {
 	int64_t key;
 	size_t index; /* BR_HEAP_OUT when in no heap */
+	int kind;     /* the owner's, to tell what `owner` is */
 	void *owner;
 };
 

@@ -19,7 +19,7 @@
  */
 enum br_lane_state {
 	BR_LANE_NEW,     /* in nothing */
-	BR_LANE_READY,   /* in its target's list: may be sent now */
+	BR_LANE_READY,   /* in its stream's heap: may be sent now */
 	BR_LANE_RUNNING, /* with a worker */
 	BR_LANE_DELAYED, /* in the timer heap: waits for its time */
 	BR_LANE_DEAD     /* its dead letter is under way */
@@ -29,12 +29,12 @@ struct br_lane {
 	enum br_lane_state state;
 	struct br_ref *first, *last;
 	struct br_sched_part *part;
-	struct br_lane *part_prev, *part_next;   /* lanes of the partition */
-	struct br_target *target;                /* READY, RUNNING, DELAYED */
-	struct br_lane *ready_prev, *ready_next; /* READY: in target's list */
-	int64_t ready_ms;                        /* READY: since when */
-	struct br_heap_node timer;               /* DELAYED: by due time */
-	struct br_lane *hash_next;               /* lanes with a key */
+	struct br_lane *part_prev, *part_next; /* lanes of the partition */
+	struct br_stream *stream;  /* where its first wants to go; NULL: NEW */
+	struct br_heap_node place; /* READY: in the stream's heap, by since
+	                            * when; DELAYED: in the timers, by due time */
+	uint32_t probes;           /* of its first, while the target is down */
+	struct br_lane *hash_next; /* lanes with a key */
 	uint64_t hash;
 	bool keyed;
 	size_t key_len;

@@ -18,6 +18,7 @@
 #define BRIDGE_CORE_SCHEDULER_H
 
 #include "bridge/core/event.h"
+#include "bridge/core/health.h"
 #include "bridge/core/retry.h"
 
 struct br_sched;
@@ -29,6 +30,7 @@ struct br_sched_rules {
 	enum br_order order;
 	struct br_retry_rules retry;
 	struct br_verdict_rules verdict;
+	struct br_health_rules health; /* its `connections`: of each target */
 	uint32_t workers;
 	uint64_t seed; /* of the hash of keys */
 };
@@ -45,10 +47,12 @@ void *br_sched_part_opaque(const struct br_sched_part *p);
  * DLQ's hands, comes back when it ends: delivered, dead, or dropped where it
  * would have been tried again. Nothing may be put any more.
  */
-void br_sched_part_close(struct br_sched *s, struct br_sched_part *p);
+void br_sched_part_close(
+    struct br_sched *s, struct br_sched_part *p, int64_t now_ms);
 /* References of it that are still in the scheduler. */
 size_t br_sched_part_count(const struct br_sched_part *p);
-/* Closed and empty only; aborts otherwise. */
+/* Closed and empty only; aborts otherwise. The caller's thread only, with no
+ * lock needed but that of the scheduler. */
 void br_sched_part_free(struct br_sched_part *p);
 
 /*
@@ -62,26 +66,43 @@ void br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms);
  * NULL; then `*wake_ms` is when to ask again at the latest (INT64_MAX: only
  * after another call changed something). Prefers the target that the worker
  * used last when its oldest due event is at most 50 ms younger than the
- * oldest of all. Counts the attempt: ref->attempts is its number.
+ * oldest of all. Counts the attempt: ref->attempts is its number, until
+ * br_sched_give_back() finds that it does not count.
  */
 struct br_ref *br_sched_take(
     struct br_sched *s, uint32_t worker, int64_t now_ms, int64_t *wake_ms);
+
+/* What an attempt's end did to its target. */
+enum br_target_change {
+	BR_TARGET_SAME,
+	BR_TARGET_OPENED,
+	BR_TARGET_DOWN,    /* closed by target failures in a row */
+	BR_TARGET_REFUSING /* closed by dead letters in a row */
+};
 
 /* What br_sched_give_back() decided, for the log. */
 struct br_decision {
 	enum br_verdict verdict;
 	bool exhausted;  /* again, but no attempt is left: dead */
-	int64_t wait_ms; /* again: until the next attempt */
+	bool counted;    /* false: this attempt costs the event nothing */
+	bool dropped;    /* its partition is closing: not tried again here */
+	int64_t wait_ms; /* again: until the next attempt; -1: when the target
+	                  * opens */
+	enum br_target_change change;
+	size_t waiting; /* after a change: events that want to go there */
+	int64_t next_probe_ms; /* closed: from now */
 };
 
 /*
- * Ends an attempt. `random` is uniform in [0, 1). `failure` is allocated by
- * the caller when the outcome is not delivered, and becomes the reference's
- * (NULL otherwise).
+ * Ends an attempt. `random` is uniform in [0, 1). When the outcome is not
+ * delivered the caller has filled ref->failure before.
  */
 struct br_decision br_sched_give_back(struct br_sched *s, uint32_t worker,
     struct br_ref *ref, const struct br_outcome *outcome, int64_t now_ms,
     double random);
+
+/* Closed targets are probed at once: an operator says that it is worth it. */
+void br_sched_probe_now(struct br_sched *s, int64_t now_ms);
 
 /*
  * Takes the whole list of settled references, in the order in which they
@@ -105,11 +126,12 @@ struct br_sched_stats {
 };
 void br_sched_stats(const struct br_sched *s, struct br_sched_stats *out);
 
-/* Number of events that a take would find due now, at most `limit`. */
-size_t br_sched_ready(const struct br_sched *s, size_t limit);
+/* How many workers would find something to do now, at most `limit`: due, and
+ * allowed by windows, holds and probes. */
+size_t br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit);
 
 /* True when the event that is due for longest goes to the target that this
  * worker used last: it is the one to wake. */
-bool br_sched_suits(const struct br_sched *s, uint32_t worker);
+bool br_sched_suits(struct br_sched *s, uint32_t worker);
 
 #endif

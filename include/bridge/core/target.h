@@ -1,52 +1,96 @@
 /*
- * target: scheme, host and port that is really called, and the lanes whose
- * first event wants to go there now.
+ * target: scheme, host and port that is really called; and its streams: the
+ * lanes of one route at that target, whose first event wants to go there now.
  *
  * The place where the health of a destination lives, apart from the back-off
- * of single events. Under the scheduler's lock; shared by the files of the
+ * of single events. A Retry-After holds a stream, a closed target holds all
+ * of its streams. Under the scheduler's lock; shared by the files of the
  * scheduler and nobody else.
  */
 #ifndef BRIDGE_CORE_TARGET_H
 #define BRIDGE_CORE_TARGET_H
 
+#include "bridge/core/health.h"
 #include "bridge/core/lane.h"
 
+#define BR_RUN_TYPES 16
+
+/* What a timer in the scheduler's heap wakes. */
+enum br_wake_kind { BR_WAKE_LANE, BR_WAKE_TARGET, BR_WAKE_STREAM };
+
+struct br_stream {
+	struct br_stream *next; /* of its target */
+	struct br_target *target;
+	struct br_heap ready;     /* READY lanes, by since when */
+	struct br_heap_node turn; /* in the table's heap while it may send; key:
+	                           * that of its oldest lane */
+	struct br_heap_node wake; /* in the timers while held */
+	int64_t held_until_ms;    /* Retry-After; 0: not held */
+	bool hold_probing;        /* the hold is over, one finds out */
+	size_t lanes;             /* that point here */
+	char route[];
+};
+
 struct br_target {
-	struct br_target *next;       /* in the table's chain */
-	struct br_lane *first, *last; /* ready lanes, oldest first */
-	struct br_heap_node turn; /* in the table's heap while it has some; key:
-	                             * since when its oldest lane is ready */
+	struct br_target *next; /* in the table's chain */
+	struct br_health health;
+	struct br_stream *streams;
+	struct br_heap_node wake; /* in the timers while closed */
 	size_t in_flight;
-	size_t lanes;   /* lanes that point here */
-	size_t workers; /* workers that used it last */
+	size_t workers; /* that used it last */
+	bool newest;    /* refusing: whose turn among the probes */
+	uint64_t run_type[BR_RUN_TYPES]; /* event types of the dead run */
+	size_t run_types;
 	uint64_t hash;
 	char name[]; /* scheme://host:port */
 };
 
 struct br_target_table {
+	const struct br_health_rules *rules;
 	struct br_target *bucket[256];
 	size_t count;
-	struct br_heap turns; /* targets with something to send */
+	struct br_heap turns;  /* streams that may send now */
+	struct br_heap timers; /* the scheduler's: lanes, streams, targets */
+	uint64_t serial;       /* makes the order within a millisecond */
 };
 
-/* Finds or makes the target of this name. */
-struct br_target *br_target_get(struct br_target_table *t, const char *name);
+/* Finds or makes the stream of this target and route. */
+struct br_stream *br_stream_get(
+    struct br_target_table *t, const char *name, const char *route);
 
-/* Appends a lane to those that are ready. */
-void br_target_ready(struct br_target_table *t, struct br_target *target,
+/* Lanes become ready (since `since_ms`), or are not any more. */
+void br_stream_ready(struct br_target_table *t, struct br_stream *s,
+    struct br_lane *lane, int64_t since_ms, int64_t now_ms);
+void br_stream_unready(struct br_target_table *t, struct br_stream *s,
     struct br_lane *lane, int64_t now_ms);
 
-/* Takes a ready lane out, wherever it stands. */
-void br_target_unready(
-    struct br_target_table *t, struct br_target *target, struct br_lane *lane);
+/* Holds the stream after a Retry-After; lifts the hold. */
+void br_stream_hold(struct br_stream *s, int64_t until_ms);
+void br_stream_lift(struct br_stream *s);
+
+/* Something about the target changed: which of its streams may send? */
+void br_target_update(
+    struct br_target_table *t, struct br_target *target, int64_t now_ms);
 
 /*
- * The target to send to next: the one whose lane is ready for longest, but
- * `prefer` (or NULL) when its oldest is at most `slack_ms` younger. NULL when
- * nothing is ready.
+ * The lane to send next from this stream, which may send: the oldest; while
+ * the target is closed the best probe.
  */
-struct br_target *br_target_next(const struct br_target_table *t,
-    struct br_target *prefer, int64_t slack_ms);
+struct br_lane *br_stream_pick(struct br_stream *s);
+
+/*
+ * The stream to send from next: the one whose lane is ready for longest, but
+ * one of `prefer` (or NULL) when its oldest is at most `slack_ms` younger.
+ * With `idle_only` only targets with nothing in flight. NULL: none.
+ */
+struct br_stream *br_stream_next(struct br_target_table *t,
+    struct br_target *prefer, int64_t slack_ms, bool idle_only);
+
+/* Notes the type of an event that the target refused for good. */
+void br_target_refused(struct br_target *target, const char *event_type);
+
+/* Milliseconds of a key in the heaps of ready lanes and turns. */
+int64_t br_ready_ms(int64_t key);
 
 void br_target_table_free(struct br_target_table *t);
 

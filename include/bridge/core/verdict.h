@@ -36,6 +36,13 @@ bool br_target_failure(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome);
 
 /*
+ * True when a target failure asks for less: a status in throttle_on, or 503
+ * with Retry-After.
+ */
+bool br_throttled(
+    const struct br_verdict_rules *rules, const struct br_outcome *outcome);
+
+/*
  * Reason code of the dead letter (wire-formats 3.4), static text:
  * "url-forbidden", "http-gone", "http-permanent"; for an outcome that is not
  * "never" the attempts are used up: "http-retries-exhausted".

@@ -33,6 +33,12 @@ struct br_ref *br_pool_settled(struct br_pool *p);
 /* Kafka thread: see br_sched_buried(). */
 void br_pool_buried(struct br_pool *p, struct br_ref *ref);
 
+/*
+ * Kafka thread: true while no worker lacks work. Then `wake_fd` is written
+ * as soon as one does.
+ */
+bool br_pool_busy(struct br_pool *p);
+
 /* Kafka thread: wake it for every single settled event (while it waits for
  * a revoke or the end), or only for batches and dead ones. */
 void br_pool_eager(struct br_pool *p, bool eager);
@@ -40,6 +46,13 @@ void br_pool_eager(struct br_pool *p, bool eager);
 /* Kafka thread: one assignment of one partition. */
 struct br_sched_part *br_pool_part_open(struct br_pool *p, void *opaque);
 void br_pool_part_close(struct br_pool *p, struct br_sched_part *part);
+void br_pool_part_free(struct br_pool *p, struct br_sched_part *part);
+
+/* Any thread: how many targets are closed. */
+size_t br_pool_closed_targets(struct br_pool *p);
+
+/* Any thread: closed targets are probed at once. */
+void br_pool_probe_now(struct br_pool *p);
 
 /* Any thread: figures for metrics. */
 void br_pool_stats(struct br_pool *p, struct br_sched_stats *out);

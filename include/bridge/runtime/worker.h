@@ -29,15 +29,16 @@ struct br_attempt_line {
 
 /*
  * Sends the event once and fills `outcome`; counts it in the metrics; adds
- * to ref->failure unless delivered. For a failed attempt `line` is filled.
+ * to ref->failure unless delivered. `line` is filled for a failed attempt;
+ * for a delivered one it names the target at least.
  */
 void br_worker_attempt(const struct br_config *config,
     const struct br_request_rules *rules, struct br_http *http,
     const atomic_bool *abort, struct br_ref *ref, struct br_outcome *outcome,
     struct br_attempt_line *line);
 
-/* Logs a failed attempt and what follows. */
-void br_worker_log(
+/* Logs a failed attempt and what follows, and what it did to its target. */
+void br_worker_log(const struct br_config *config,
     const struct br_attempt_line *line, const struct br_decision *decision);
 
 #endif

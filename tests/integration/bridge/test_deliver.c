@@ -85,22 +85,21 @@ order_by_partition(void **state)
 	finish(r, 4);
 }
 
-/* The first one is not answered before the second one has come. */
+/* The first two of the key are answered only once both have come. */
 static int
-wait_for_second(struct rig *r, struct exchange *x, unsigned n, unsigned attempt)
+wait_for_both(struct rig *r, struct exchange *x, unsigned n, unsigned attempt)
 {
-	(void)attempt;
-	if (n == 1)
-		atomic_store(&r->gate, 1);
-	if (n == 0)
-		(void)rig_at_gate(r, x, 1);
+	if (n < 2 && attempt == 1) {
+		(void)atomic_fetch_add(&r->gate, 1);
+		(void)rig_at_gate(r, x, 2);
+	}
 	return 200;
 }
 
 static void
 no_order(void **state)
 {
-	struct rig *r = rig_new(&(struct rig_options){.script = wait_for_second,
+	struct rig *r = rig_new(&(struct rig_options){.script = wait_for_both,
 	    .order = RIG_NO_ORDER,
 	    .delivery = "order = \"none\";"});
 

@@ -54,10 +54,8 @@ harness_fill(struct harness *h, const char *topic, int32_t partition, int from,
 
 	for (int i = from; i < from + count; i++) {
 		char text[16];
-		struct br_record r = {.topic = topic,
-		    .partition = partition,
-		    .timestamp_ms = -1,
-		    .value = br_slice_str(text)};
+		struct br_record r = {
+		    .topic = topic, .partition = partition, .timestamp_ms = -1};
 
 		(void)snprintf(text, sizeof(text), "%d", i);
 		r.value = br_slice_str(text);

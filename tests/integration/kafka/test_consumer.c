@@ -151,31 +151,6 @@ commits_and_is_told_what_was_committed(void **state)
 	assert_int_equal(br_consumer_high(c, "no.such.topic", 0), -1);
 }
 
-/* A foreign tool may have committed anything. */
-static void
-reads_metadata_only_up_to_a_nul(void **state)
-{
-	struct br_positions *list = one(1, 0, "ob1.\001.and.more.behind.it");
-	struct br_kafka_event ev;
-	struct br_error err;
-	uint64_t ticket;
-
-	(void)state;
-	list->item[0].metadata[4] = '\0';
-	assert_true(br_consumer_commit(c, list, &ticket, &err));
-	ev = harness_event(c, BR_KAFKA_COMMITTED);
-	assert_int_equal(ev.error, 0);
-	assert_int_equal(ev.positions->item[0].metadata_len, 4);
-	br_kafka_event_clear(&ev);
-	(void)br_consumer_ask(c, BR_ASK_POSITIONS, list, WAIT_MS);
-	ev = harness_event(c, BR_KAFKA_ANSWER);
-	assert_int_equal(ev.error, 0);
-	assert_string_equal(ev.positions->item[0].metadata, "ob1.");
-	assert_int_equal(ev.positions->item[0].metadata_len, 4);
-	br_kafka_event_clear(&ev);
-	br_positions_free(list);
-}
-
 static void
 tells_refused_commits(void **state)
 {
@@ -410,7 +385,6 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(reads_keys_headers_and_nulls),
 	    cmocka_unit_test(commits_and_is_told_what_was_committed),
-	    cmocka_unit_test(reads_metadata_only_up_to_a_nul),
 	    cmocka_unit_test(tells_refused_commits),
 	    cmocka_unit_test(finds_offsets_by_time),
 	    cmocka_unit_test(seeks_pauses_and_goes_on),
