@@ -126,10 +126,9 @@ load_config(struct demo *d, struct br_error *err)
 	    "admin = { listen = \"127.0.0.1:0\"; };\n"
 	    "log = { level = \"%s\"; };\n",
 	    br_mock_bootstrap(d->cluster), DEMO_TOPIC, DEMO_GROUP,
-	    demo_receiver_url(d->receiver), 10000 / d->options.speed,
-	    DEMO_DLQ, d->screen.terminal ? "error" : "warn");
-	if (fd >= 0 &&
-	    write(fd, text.data, text.len) == (ssize_t)text.len)
+	    demo_receiver_url(d->receiver), 10000 / d->options.speed, DEMO_DLQ,
+	    d->screen.terminal ? "error" : "warn");
+	if (fd >= 0 && write(fd, text.data, text.len) == (ssize_t)text.len)
 		d->config = br_config_load(file, &faults);
 	if (fd >= 0) {
 		(void)close(fd);
@@ -163,8 +162,8 @@ set_up(struct demo *d, struct br_error *err)
 	    !br_mock_topic(d->cluster, DEMO_TOPIC, DEMO_PARTITIONS, err) ||
 	    !br_mock_topic(d->cluster, DEMO_DLQ, 1, err))
 		return false;
-	d->receiver = demo_receiver_start(
-	    &d->events, demo_screen_seen, &d->screen, err);
+	d->receiver =
+	    demo_receiver_start(&d->events, demo_screen_seen, &d->screen, err);
 	if (d->receiver == NULL || !load_config(d, err))
 		return false;
 	br_log_setup(d->config->log.level, d->config->log.json);
@@ -177,8 +176,8 @@ set_up(struct demo *d, struct br_error *err)
 	error = pthread_create(&d->thread, NULL, bridge_thread, d);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (error != 0)
-		return br_fail(err, "cannot start a thread: %s",
-		    strerror(error));
+		return br_fail(
+		    err, "cannot start a thread: %s", strerror(error));
 	return true;
 }
 
@@ -198,8 +197,7 @@ look(struct demo *d, struct demo_progress *p)
 {
 	*p = (struct demo_progress){
 	    .produced = d->produced,
-	    .seconds =
-	        (double)(br_clock_mono_ms() - d->began_ms) / 1000,
+	    .seconds = (double)(br_clock_mono_ms() - d->began_ms) / 1000,
 	};
 	for (int32_t i = 0; i < DEMO_PARTITIONS; i++)
 		p->settled += committed(d, i);
@@ -248,12 +246,11 @@ wait_ready(struct demo *d, struct br_error *err)
 static bool
 watch(struct demo *d, struct br_error *err)
 {
-	int64_t until_ms = d->began_ms +
-	                   (int64_t)d->options.events * 1000 /
-	                       (int64_t)d->options.rate +
-	                   (300 / (int64_t)d->options.speed + PATIENCE_S) *
-	                       1000 *
-	                       (1 + (int64_t)d->options.events / 100);
+	int64_t until_ms =
+	    d->began_ms +
+	    (int64_t)d->options.events * 1000 / (int64_t)d->options.rate +
+	    (300 / (int64_t)d->options.speed + PATIENCE_S) * 1000 *
+	        (1 + (int64_t)d->options.events / 100);
 	struct demo_progress p;
 
 	for (;;) {
@@ -305,8 +302,7 @@ summary(struct demo *d)
 
 	demo_tally(&d->events, tally);
 	demo_receiver_connections(d->receiver, &open, &most);
-	if (!br_mock_read(
-	        d->cluster, DEMO_DLQ, 5000, see_dead, d, &err))
+	if (!br_mock_read(d->cluster, DEMO_DLQ, 5000, see_dead, d, &err))
 		(void)printf("  the DLQ topic cannot be read: %s\n", err.text);
 	bad = tally[DEMO_BAD][DEMO_DEAD] + tally[DEMO_NOT_EVENT][DEMO_PENDING];
 	delivered = tally[DEMO_ORDINARY][DEMO_SUCCESS] +
@@ -320,8 +316,7 @@ summary(struct demo *d)
 	    "  most connections open  %u of 4\n"
 	    "  committed offsets      ",
 	    delivered, d->events.wrong_bodies, d->events.requests,
-	    d->events.requests -
-	        (delivered + tally[DEMO_BAD][DEMO_DEAD]),
+	    d->events.requests - (delivered + tally[DEMO_BAD][DEMO_DEAD]),
 	    d->dead, bad, most);
 	print_commits(d);
 	return delivered + bad == d->options.events && d->dead == bad &&

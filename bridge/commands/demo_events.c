@@ -64,8 +64,9 @@ size_t
 demo_body(unsigned n, char *out, size_t size)
 {
 	return (size_t)snprintf(out, size,
-	    "{\"order\":%u,\"total\":%u.50,\"note\":\"\xc5\x81" "ódź\"}", n,
-	    10 + n % 90);
+	    "{\"order\":%u,\"total\":%u.50,\"note\":\"\xc5\x81"
+	    "ódź\"}",
+	    n, 10 + n % 90);
 }
 
 void
@@ -108,7 +109,8 @@ key_of(enum demo_kind kind, unsigned n, char *out, size_t size)
 /* How Kafka Connect's converters may write the same row. */
 enum spelling { STRING, JSON, JSON_SCHEMA, ENVELOPE, EXPANDED, SPELLINGS };
 
-#define SCHEMA "{\"schema\":{\"type\":\"string\",\"optional\":false},\"payload\":"
+#define SCHEMA                                                                 \
+	"{\"schema\":{\"type\":\"string\",\"optional\":false},\"payload\":"
 
 /* A text as a JSON string: quotes and backslashes escaped. */
 static void

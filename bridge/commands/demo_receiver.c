@@ -122,15 +122,13 @@ note_answer(struct demo_receiver *r, long n, unsigned attempt, int status)
 	if (status < 300)
 		ev->state = DEMO_SUCCESS;
 	else
-		ev->state =
-		    attempt >= DEMO_ATTEMPTS ? DEMO_DEAD : DEMO_FAILED;
+		ev->state = attempt >= DEMO_ATTEMPTS ? DEMO_DEAD : DEMO_FAILED;
 	(void)pthread_mutex_unlock(&r->events->lock);
 }
 
 /* One request that is whole in `text`; false: close. */
 static bool
-serve(struct connection *c, const char *head, const char *body,
-    size_t body_len)
+serve(struct connection *c, const char *head, const char *body, size_t body_len)
 {
 	struct demo_receiver *r = c->receiver;
 	size_t len = 0;

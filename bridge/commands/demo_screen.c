@@ -47,8 +47,8 @@ static void
 add_bridge_side(unsigned tally[DEMO_KINDS][DEMO_STATES])
 {
 	unsigned *row = tally[DEMO_NOT_EVENT];
-	unsigned dead = (unsigned)br_metric_get_label(
-	    BR_M_DEAD_LETTERS, "missing-id");
+	unsigned dead =
+	    (unsigned)br_metric_get_label(BR_M_DEAD_LETTERS, "missing-id");
 
 	if (dead > row[DEMO_PENDING])
 		dead = row[DEMO_PENDING];

@@ -1,13 +1,10 @@
 /* run: see the header. */
 #include "bridge/commands/run.h"
 
-#include <getopt.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "bridge/base/metrics.h"
+#include "bridge/commands/setup.h"
 #include "bridge/config/loader.h"
 #include "bridge/http/client.h"
 #include "bridge/runtime/bridge.h"
@@ -43,27 +40,6 @@ catch_signals(void)
 	(void)sigaction(SIGINT, &stop, NULL);
 	(void)sigaction(SIGHUP, &reload, NULL);
 	(void)sigaction(SIGPIPE, &ignore, NULL);
-}
-
-static int
-usage(void)
-{
-	(void)fprintf(stderr, "usage: outbox-bridge run -c FILE\n");
-	return BR_EXIT_USAGE;
-}
-
-/* The faults, one a line, each with the program's name. */
-static void
-print_faults(const struct br_buffer *faults)
-{
-	const char *line = faults->data;
-
-	while (line != NULL && *line != '\0') {
-		size_t len = strcspn(line, "\n");
-
-		(void)fprintf(stderr, "outbox-bridge: %.*s\n", (int)len, line);
-		line += len + (line[len] == '\n');
-	}
 }
 
 static void
@@ -109,26 +85,12 @@ run_config(const struct br_config *config)
 int
 br_command_run(int argc, char **argv)
 {
-	struct br_buffer faults = {0};
-	struct br_config *config;
-	const char *file = NULL;
-	int option, status;
+	int status;
+	struct br_config *config =
+	    br_setup_config(argc, argv, "outbox-bridge run -c FILE", &status);
 
-	optind = 1;
-	while ((option = getopt(argc, argv, "c:")) != -1) {
-		if (option != 'c')
-			return usage();
-		file = optarg;
-	}
-	if (file == NULL || optind != argc)
-		return usage();
-	config = br_config_load(file, &faults);
-	if (config == NULL) {
-		print_faults(&faults);
-		br_buffer_free(&faults);
-		return BR_EXIT_CONFIG;
-	}
-	br_buffer_free(&faults);
+	if (config == NULL)
+		return status;
 	status = run_config(config);
 	br_config_free(config);
 	return status;

@@ -6,7 +6,7 @@
 #define BRIDGE_COMMANDS_CHECK_H
 
 /*
- * `argv` holds the words behind `check`. Returns the exit status: 0, with the
+ * `argv[0]` is the word "check". Returns the exit status: 0, with the
  * effective configuration on standard output (secrets as ***); 78, with each
  * fault on a line of standard error; 64 for wrong usage; 1 when standard
  * output cannot be written.
