@@ -345,8 +345,8 @@ may_read(struct br_bridge *b)
 	br_metric_set(BR_M_BUFFER_BYTES, (int64_t)open);
 	if (b->full || b->phase != RUNNING)
 		return false;
-	b->sated = open >= buffer / (b->sated ? 64 : 16) &&
-	           br_pool_busy(b->pool);
+	b->sated =
+	    open >= buffer / (b->sated ? 64 : 16) && br_pool_busy(b->pool);
 	return !b->sated;
 }
 

@@ -73,6 +73,13 @@ br_parts_free(struct br_parts *ps)
 		br_pool_part_close(ps->pool, ps->first->sched);
 		retire(ps, ps->first);
 	}
+	while (ps->seen != NULL) {
+		struct br_seen *next = ps->seen->next;
+
+		free(ps->seen);
+		ps->seen = next;
+	}
+	free(ps->missing);
 	br_positions_free(ps->revoked);
 	br_positions_free(ps->committing);
 	free(ps);
@@ -95,18 +102,30 @@ br_parts_find(struct br_parts *ps, const char *topic, int32_t partition)
 	return NULL;
 }
 
-static void
-add_part(struct br_parts *ps, const struct br_position *pos)
+static struct br_part *
+add_part(struct br_parts *ps, const char *topic, int32_t partition)
 {
 	struct br_part *part = calloc(1, sizeof(*part));
 
-	if (part == NULL || (part->topic = strdup(pos->topic)) == NULL)
+	if (part == NULL || (part->topic = strdup(topic)) == NULL)
 		abort();
-	part->partition = pos->partition;
+	part->partition = partition;
 	part->committed = -1;
 	part->sched = br_pool_part_open(ps->pool, part);
 	part->next = ps->first;
 	ps->first = part;
+	return part;
+}
+
+void
+br_parts_renew(struct br_parts *ps, struct br_part *part, int64_t now_ms)
+{
+	struct br_part *fresh = add_part(ps, part->topic, part->partition);
+
+	fresh->reading = part->reading;
+	fresh->asked_ms = now_ms;
+	br_pool_part_close(ps->pool, part->sched);
+	retire(ps, part);
 }
 
 static void
@@ -121,7 +140,8 @@ assigned(struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms)
 	for (size_t i = 0; i < ev->positions->count; i++)
 		if (br_parts_find(ps, ev->positions->item[i].topic,
 		        ev->positions->item[i].partition) == NULL)
-			add_part(ps, &ev->positions->item[i]);
+			(void)add_part(ps, ev->positions->item[i].topic,
+			    ev->positions->item[i].partition);
 	if (ps->shutting_down || ev->positions->count == 0) {
 		struct br_positions none = {0};
 

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bridge/base/metrics.h"
 
@@ -89,6 +90,57 @@ br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why)
 	br_start_alarms(ps);
 }
 
+/* ---- topics */
+
+static bool
+was_seen(const struct br_parts *ps, const char *topic)
+{
+	for (const struct br_seen *t = ps->seen; t != NULL; t = t->next)
+		if (strcmp(t->topic, topic) == 0)
+			return true;
+	return false;
+}
+
+/* The topic is there and ours. */
+static void
+see(struct br_parts *ps, const char *topic)
+{
+	size_t len = strlen(topic) + 1;
+	struct br_seen *t;
+
+	if (ps->missing != NULL && strcmp(ps->missing, topic) == 0) {
+		free(ps->missing);
+		ps->missing = NULL;
+		br_alarms_set(ps->alarms, BR_ALARM_TOPIC_MISSING, NULL);
+	}
+	if (was_seen(ps, topic))
+		return;
+	t = malloc(sizeof(*t) + len);
+	if (t == NULL)
+		abort();
+	memcpy(t->topic, topic, len);
+	t->next = ps->seen;
+	ps->seen = t;
+}
+
+/* The brokers do not know the partition: nothing of this epoch is committed
+ * any more, and the next one begins when the topic is back. */
+static void
+topic_gone(
+    struct br_parts *ps, struct br_part *part, const char *text, int64_t now_ms)
+{
+	char why[400];
+
+	(void)snprintf(why, sizeof(why),
+	    "topic %s partition %" PRId32 " is not there: %s; what waits of it "
+	    "is dropped, and it is read again when it is back",
+	    part->topic, part->partition, text);
+	free(ps->missing);
+	ps->missing = strdup(part->topic);
+	br_alarms_set(ps->alarms, BR_ALARM_TOPIC_MISSING, why);
+	br_parts_renew(ps, part, now_ms + ASK_AGAIN_MS);
+}
+
 /* ---- beginning */
 
 /* Gives the partitions that may be read now to the client. */
@@ -110,6 +162,7 @@ begin(struct br_parts *ps, struct br_part *part, struct br_positions *list)
 
 	part->state = BR_PART_READING;
 	part->gap = false;
+	see(ps, part->topic);
 	if (!part->reading) {
 		part->reading = true;
 		(void)br_positions_add(
@@ -347,10 +400,7 @@ br_parts_read(struct br_parts *ps, const struct br_read *read, int64_t now_ms)
 		doubt(ps, part, read, now_ms);
 		break;
 	case BR_READ_TOPIC_GONE:
-		(void)snprintf(why, sizeof(why),
-		    "topic %s partition %" PRId32 " is gone: %s", part->topic,
-		    part->partition, read->text);
-		br_alarms_set(ps->alarms, BR_ALARM_TOPIC_MISSING, why);
+		topic_gone(ps, part, read->text, now_ms);
 		break;
 	case BR_READ_CORRUPT:
 		(void)snprintf(why, sizeof(why),

@@ -11,6 +11,13 @@
 /* A revoke whose time is over still commits once, for so long. */
 #define BR_LAST_COMMIT_MS 2000
 
+/* A topic that this process has read. When it has no offsets any more it was
+ * deleted and made again, and is read from its beginning. */
+struct br_seen {
+	struct br_seen *next;
+	char topic[];
+};
+
 struct br_parts {
 	const struct br_config *config;
 	struct br_consumer *consumer;
@@ -19,6 +26,8 @@ struct br_parts {
 	struct br_part *first;      /* ours */
 	struct br_part *gone;       /* not ours, some events still out */
 	struct br_part *last_found; /* records come in runs of a partition */
+	struct br_seen *seen;       /* topics that were ours before */
+	char *missing;              /* topic of the alarm topic_missing */
 	bool assigned;              /* the group has answered */
 	bool shutting_down;
 	bool no_start;
@@ -30,6 +39,9 @@ struct br_parts {
 	int64_t revoke_until_ms;
 	bool revoke_lost;
 };
+
+/* Ends the epoch of a partition and begins another one, which asks anew. */
+void br_parts_renew(struct br_parts *ps, struct br_part *part, int64_t now_ms);
 
 /* Asks for the start of every partition that has none. */
 void br_start_ask(struct br_parts *ps, int64_t now_ms);
