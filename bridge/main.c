@@ -1,4 +1,5 @@
 /* main: the command line to one command. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ version(void)
 int
 main(int argc, char **argv)
 {
+	/* Before the first line is written: a closed pipe ends nobody. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
 		(void)fputs(help, stderr);
 		return BR_EXIT_USAGE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bridge/config/loader.h"
+#include "bridge/kafka/properties.h"
 #include "bridge/runtime/bridge.h"
 
 /* The file that the words name, or NULL after saying what is wrong. */
@@ -43,6 +44,27 @@ print_faults(const char *text)
 	}
 }
 
+/* What only librdkafka knows about kafka.properties. */
+static bool
+check_properties(const struct br_config *c, struct br_buffer *faults)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < c->kafka.properties.count; i++) {
+		struct br_error err;
+		bool secret = false;
+		unsigned line = br_config_property_line(c, i, &secret);
+
+		if (br_property_check(
+		        c->kafka.properties.item[i], secret, &err))
+			continue;
+		br_buffer_format(faults, "%s:%u: kafka.properties: %s\n",
+		    c->file, line, err.text);
+		ok = false;
+	}
+	return ok;
+}
+
 struct br_config *
 br_setup_config(int argc, char **argv, const char *usage, int *status)
 {
@@ -55,6 +77,10 @@ br_setup_config(int argc, char **argv, const char *usage, int *status)
 		return NULL;
 	*status = BR_EXIT_CONFIG;
 	config = br_config_load(file, &faults);
+	if (config != NULL && !check_properties(config, &faults)) {
+		br_config_free(config);
+		config = NULL;
+	}
 	if (config == NULL)
 		print_faults(faults.data);
 	br_buffer_free(&faults);

@@ -125,8 +125,20 @@ br_config_free(struct br_config *c)
 		free(c->notes->keys);
 		free(c->notes->routes);
 		free(c->notes->properties);
+		free(c->notes->property_lines);
 		free(c->notes);
 	}
 	free(c->file);
 	free(c);
+}
+
+unsigned
+br_config_property_line(const struct br_config *c, size_t item, bool *secret)
+{
+	const struct br_config_notes *notes = c->notes;
+
+	if (item >= notes->property_count)
+		return 0;
+	*secret = notes->properties[item] != 0;
+	return notes->property_lines[item];
 }

@@ -9,6 +9,5 @@
 const char *
 br_config_version(void)
 {
-	return "libconfig " DOTTED(
-	    LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR);
+	return "libconfig " DOTTED(LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR);
 }

@@ -183,6 +183,7 @@ note_property(struct br_load *l, const struct item *it, bool referenced)
 	struct br_config_notes *notes = l->config->notes;
 	size_t count = l->config->kafka.properties.count;
 	unsigned char *grown;
+	unsigned *lines;
 
 	if (strcmp(it->key->path, "kafka.properties") != 0 || count == 0)
 		return;
@@ -190,8 +191,14 @@ note_property(struct br_load *l, const struct item *it, bool referenced)
 	if (grown == NULL)
 		abort();
 	notes->properties = grown;
-	while (notes->property_count < count)
-		notes->properties[notes->property_count++] = 0;
+	lines = realloc(notes->property_lines, count * sizeof(*lines));
+	if (lines == NULL)
+		abort();
+	notes->property_lines = lines;
+	while (notes->property_count < count) {
+		notes->properties[notes->property_count] = 0;
+		lines[notes->property_count++] = l->scan.keys[it->place].line;
+	}
 	notes->properties[count - 1] = referenced;
 }
 

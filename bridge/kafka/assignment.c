@@ -10,6 +10,8 @@ enum pending { NO_ANSWER_DUE, ASSIGN_DUE, REVOKE_DUE };
 struct br_assignment {
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *records;
+	bool cooperative;
+	bool closing;
 	enum pending pending;
 	struct br_part *part; /* sorted by topic and partition */
 	size_t count, capacity;
@@ -19,6 +21,13 @@ struct br_assignment *
 br_assignment_new(rd_kafka_t *rk, rd_kafka_queue_t *records)
 {
 	struct br_assignment *a = br_kafka_zeroed(1, sizeof(*a));
+	char strategy[256] = "";
+	size_t size = sizeof(strategy);
+
+	/* librdkafka takes no mixture, so this is the protocol in use */
+	(void)rd_kafka_conf_get(rd_kafka_conf(rk),
+	    "partition.assignment.strategy", strategy, &size);
+	a->cooperative = strstr(strategy, "cooperative") != NULL;
 
 	a->rk = rk;
 	a->records = records;
@@ -137,6 +146,8 @@ direct_again(
 {
 	rd_kafka_topic_partition_list_t *now = NULL;
 
+	if (list->cnt == 0)
+		return;
 	if (rd_kafka_assignment(a->rk, &now) == RD_KAFKA_RESP_ERR_NO_ERROR)
 		rd_kafka_topic_partition_list_destroy(now);
 	direct(a, list);
@@ -275,7 +286,6 @@ pause_again(struct br_assignment *a, struct br_error *err)
 static bool
 apply(struct br_assignment *a, bool answers, struct br_error *err)
 {
-	const char *protocol;
 	bool ok;
 
 	if (a->pending == ASSIGN_DUE && !answers)
@@ -283,11 +293,13 @@ apply(struct br_assignment *a, bool answers, struct br_error *err)
 	for (size_t i = 0; a->pending == REVOKE_DUE && i < a->count; i++)
 		if (a->part[i].revoking && !a->part[i].given_up)
 			return true;
-	protocol = rd_kafka_rebalance_protocol(a->rk);
-	if (protocol != NULL && strcmp(protocol, "COOPERATIVE") == 0)
-		ok = take(a, err) && give(a, err);
-	else
-		ok = replace(a, err);
+	/*
+	 * A group that has ended answers nothing any more, and librdkafka waits
+	 * for its answer without a limit. It does not end while ours is due.
+	 */
+	if (a->closing && a->pending == NO_ANSWER_DUE)
+		return true;
+	ok = a->cooperative ? take(a, err) && give(a, err) : replace(a, err);
 	ok = ok && pause_again(a, err);
 	a->pending = NO_ANSWER_DUE;
 	for (size_t i = 0; i < a->count; i++)
@@ -318,10 +330,18 @@ br_assignment_revoking(
 		    ->revoking = true;
 }
 
+void
+br_assignment_close(struct br_assignment *a)
+{
+	a->closing = true;
+}
+
 bool
 br_assignment_want(struct br_assignment *a, const struct br_positions *list,
     struct br_error *err)
 {
+	if (a->closing && list->count > 0)
+		return br_fail(err, "the consumer is closing");
 	for (size_t i = 0; i < list->count; i++) {
 		struct br_part *p = find_or_add(
 		    a, list->item[i].topic, list->item[i].partition);
@@ -354,6 +374,8 @@ bool
 br_assignment_restart(struct br_assignment *a, struct br_part *part,
     int64_t offset, struct br_error *err)
 {
+	if (a->closing)
+		return br_fail(err, "the consumer is closing");
 	part->next = offset;
 	part->restart = part->held;
 	part->stopped = false;

@@ -37,6 +37,9 @@ void br_assignment_assigning(struct br_assignment *a);
 void br_assignment_revoking(
     struct br_assignment *a, const rd_kafka_topic_partition_list_t *list);
 
+/* From now on only what is due is answered; nothing new is read. */
+void br_assignment_close(struct br_assignment *a);
+
 /* True while a new assignment is unanswered. */
 bool br_assignment_is_assigning(const struct br_assignment *a);
 

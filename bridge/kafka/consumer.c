@@ -439,14 +439,16 @@ br_consumer_close(struct br_consumer *c)
 	if (c->closing)
 		return;
 	c->closing = true;
+	br_assignment_close(c->assignment);
+	/* before the group can end, see assignment.c */
+	if (br_assignment_is_assigning(c->assignment))
+		answer_with_nothing(c, true);
 	e = rd_kafka_consumer_close_queue(c->rk, c->events);
 	if (e != NULL) {
 		/* after a fatal error there is no group to leave */
 		c->given_up = true;
 		rd_kafka_error_destroy(e);
 	}
-	if (br_assignment_is_assigning(c->assignment))
-		answer_with_nothing(c, true);
 }
 
 bool

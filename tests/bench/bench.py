@@ -23,6 +23,7 @@ class Bench:
         self.receiver = Receiver(self.build)
         self.got = {}            # name of a figure: its values, one a run
         self.open_max = {}       # row: most open connections of the bridge
+        self.wrong = {}          # row: events out of order, or two of a key at once
         self.filled = set()
         self.backlog = 3000 if options.quick else 6000
         self.load = 250000 if options.quick else 350000      # events that no window exhausts
@@ -51,9 +52,9 @@ class Bench:
     def saw(self, row, stats):
         """What holds in every row: connections and order."""
         self.open_max[row] = max(self.open_max.get(row, 0), stats["open_max"])
-        self.add("disorder", stats["disorder"] + stats["overlap"])
-        if stats["unique"] > 1000:
-            self.add("accepted per 10k", 10000 * stats["accepted"] / stats["unique"])
+        self.wrong[row] = self.wrong.get(row, 0) + stats["disorder"] + stats["overlap"]
+        if self.wrong[row]:
+            self.say(f"{row}: {stats['disorder']} out of order, {stats['overlap']} two at once")
 
     def say(self, text):
         print(f"[{now() - self.began:4.0f} s] {text}", file=sys.stderr, flush=True)
@@ -343,9 +344,10 @@ def rate_rows(b, t):
         r = ratio_of_pairs(b, f"bridge rate {delay}", f"loop rate {delay}")
         t.row(f"events/s at {delay} ms, of the loop", m(f"bridge rate {delay}"), "≥ 0.99", lambda: r >= 0.99, m(f"floor rate {delay}"),
               m(f"loop rate {delay}"), m(f"wrk rate {delay}"), r, conns=f"rate {delay}")
-    for delay, limit in ((0, 0.30), (5, 0.60), (20, 1.0)):
-        t.row(f"CPU s per 10,000 at {delay} ms", m(f"bridge cpu {delay}"), f"≤ {limit}", lambda: m(f"bridge cpu {delay}") <= limit,
-              m(f"floor cpu {delay}"), m(f"loop cpu {delay}"), ratio=ratio_of_pairs(b, f"bridge cpu {delay}", f"floor cpu {delay}"), digits=2)
+    for delay, limit, share in ((0, 0.30, 1.25), (5, 0.60, 1.2), (20, 1.0, 1.18)):
+        r = ratio_of_pairs(b, f"bridge cpu {delay}", f"floor cpu {delay}")
+        t.row(f"CPU s per 10,000 at {delay} ms, of the floor", m(f"bridge cpu {delay}"), f"≤ {limit}, or ≤ {share} of the floor",
+              lambda: m(f"bridge cpu {delay}") <= limit or r <= share, m(f"floor cpu {delay}"), m(f"loop cpu {delay}"), ratio=r, digits=2)
     t.row("others' events/s with a failing key in a backlog, of before", m("others"), "≥ 0.99", lambda: m("others") >= 0.99, digits=3, conns="others")
 
 
@@ -384,7 +386,8 @@ def safety_rows(b, t):
     t.row("stop: delivered and not committed", m("stop left"), "0", lambda: got["stop left"] == [0])
     t.row("DLQ refuses: others' speed of before", m("refusing others"), "≥ 0.95", lambda: m("refusing others") >= 0.95, digits=3, conns="refusing")
     t.row("DLQ refuses: lost", None if "refusing lost" not in got else float(max(got["refusing lost"])), "0", lambda: not max(got["refusing lost"]))
-    t.row("out of order or overlapping within a key, all rows", float(sum(got.get("disorder", []))), "0", lambda: not sum(got.get("disorder", [])))
+    wrong = sum(b.wrong.values())
+    t.row("out of order or two at once within a key, all rows", wrong, "0", lambda: wrong == 0)
     t.row("most connections open at once, all rows", float(max(b.open_max.values(), default=0)), "4", lambda: max(b.open_max.values()) <= CONNECTIONS)
 
 

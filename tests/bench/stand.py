@@ -143,7 +143,7 @@ def body(n, keys, size=512):
 
 def produce(bench, topic, count, keys=1000, first=0, rate=0, key_of=None):
     """Events first … first + count - 1 over so many keys in turn; evenly spread when a rate (per second) is given."""
-    producer = bench.kafka.producer(**({"linger.ms": 0} if rate else {"linger.ms": 20, "acks": 1, "queue.buffering.max.messages": 500000}),
+    producer = bench.kafka.producer(**({"linger.ms": 0} if rate else {"linger.ms": 20, "enable.idempotence": True, "queue.buffering.max.messages": 500000}),
                                     partitioner="murmur2_random")
     start = time.time()
     for i in range(count):

@@ -34,6 +34,13 @@ void br_config_free(struct br_config *c);
  */
 void br_config_print(const struct br_config *c, struct br_buffer *out);
 
+/*
+ * Where an item of kafka.properties stands, and whether it held a reference,
+ * so that its value must not be shown. For checks that only kafka/ can make.
+ */
+unsigned br_config_property_line(
+    const struct br_config *c, size_t item, bool *secret);
+
 /* "libconfig 1.5", for --version. */
 const char *br_config_version(void);
 

@@ -17,7 +17,8 @@ enum br_note {
 struct br_config_notes {
 	unsigned char *keys;       /* by position in the table */
 	unsigned char *routes;     /* of each route's url */
-	unsigned char *properties; /* of each of kafka.properties */
+	unsigned char *properties; /* of each of kafka.properties … */
+	unsigned *property_lines;  /* … and where it stands */
 	size_t property_count;
 };
 

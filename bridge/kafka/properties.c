@@ -1,0 +1,32 @@
+/* properties: see the header. */
+#include "bridge/kafka/properties.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <librdkafka/rdkafka.h>
+
+#include "client.h"
+
+bool
+br_property_check(const char *text, bool hide, struct br_error *err)
+{
+	const char *equals = strchr(text, '=');
+	rd_kafka_conf_t *conf;
+	char name[128];
+	bool ok;
+
+	if (equals == NULL || (size_t)(equals - text) >= sizeof(name))
+		return br_fail(err, "a property is written \"name=value\"");
+	if (strncmp(text, "consumer.", 9) == 0 ||
+	    strncmp(text, "producer.", 9) == 0)
+		text += 9;
+	(void)snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	conf = rd_kafka_conf_new();
+	ok = br_client_set(conf, name, equals + 1, err);
+	rd_kafka_conf_destroy(conf);
+	if (!ok && hide)
+		return br_fail(
+		    err, "%s: librdkafka does not take this value", name);
+	return ok;
+}
