@@ -8,6 +8,7 @@
 
 #include "bridge/base/clock.h"
 
+#include "known.h"
 #include "memory.h"
 #include "positions.h"
 
@@ -214,6 +215,7 @@ answer(struct br_ask *a, struct question *q)
 		case BR_ASK_POSITIONS:
 			ask_range(a, q);
 			ask_committed(a, q);
+			br_known_ask(a->rk, list, q->until_ms);
 			break;
 		case BR_ASK_RANGE:
 			ask_range(a, q);

@@ -313,17 +313,6 @@ decide(struct br_parts *ps, struct br_part *part, const struct br_position *pos,
 	begin(ps, part, list);
 }
 
-/* Does the group know this topic: an offset for any partition of it? */
-static bool
-is_known(const struct br_positions *list, const char *topic)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (list->item[i].offset >= 0 &&
-		    strcmp(list->item[i].topic, topic) == 0)
-			return true;
-	return false;
-}
-
 void
 br_start_answer(
     struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms)
@@ -355,7 +344,8 @@ br_start_answer(
 			    "kafka.start is a time");
 		else
 			decide(ps, part, pos,
-			    is_known(ev->positions, part->topic), list, now_ms);
+			    pos->topic_known || was_seen(ps, part->topic), list,
+			    now_ms);
 	}
 	/* Also when empty: it is the answer to the group. */
 	if (!ps->shutting_down)

@@ -14,12 +14,12 @@
  *                            which is open, in turn; each at least 1
  *         0                  only when something follows
  *         (gap, attempts, due)*
- *                            by offset: gap is how many offsets lie between
- *                            it and the one before (at first: and the
- *                            committed offset, which counts as one of them);
- *                            due 0 is none, else 1 + zigzag of the Unix
- *                            seconds less those of the last one that had
- *                            some (at first 0)
+ *                            by offset; gap is its offset less the lowest
+ *                            that it can have (at first the committed one,
+ *                            then the one after the entry before); due 0 is
+ *                            none, else 1 + zigzag of the Unix seconds less
+ *                            those of the last one that had some (at first
+ *                            0)
  *         CRC-32C            four bytes, the highest first, over group, NUL,
  *                            topic, NUL, partition (four bytes), offset
  *                            (eight), and the bytes above
@@ -83,12 +83,12 @@ size_t br_checkpoint_collect(const struct br_ledger *l, br_checkpoint_ask ask,
  * watermark (aborts otherwise), and returns its length, at most `limit`;
  * 0 when there is nothing to say or no room to say it: commit none.
  *
- * `retry` is in the order of offsets; what is not, is no open event's, or has
- * neither attempts nor due time is left out. The retries take up to a quarter
- * of the room, from the lowest offset; the runs take the rest, from the
- * lowest offset. Reads nothing of a reference but its offset and its place in
- * the ledger, and only of those that it writes and the ones that end the last
- * run. `out` has room for `limit` characters; no NUL is added.
+ * `retry` is in the order of offsets; what is not, lies outside of the ledger,
+ * or has neither attempts nor due time is left out. The retries take up to a
+ * quarter of the room, from the lowest offset; the runs take the rest, from
+ * the lowest offset. Reads nothing of a reference but its offset and its place
+ * in the ledger, and stops at the first run that does not fit. `out` has room
+ * for `limit` characters; no NUL is added.
  */
 size_t br_checkpoint_encode(const struct br_checkpoint_id *id,
     const struct br_ledger *l, const struct br_checkpoint_retry *retry,
@@ -134,7 +134,7 @@ struct br_checkpoint {
  * Reads metadata that was found beside id->offset. It need not end with a
  * NUL, and whatever stands after the first byte that cannot be of it means
  * nothing. Returns NULL and why it is ignored in `*verdict`. Takes at most
- * nine times the metadata's length in memory, and none for more than
+ * seven times the metadata's length in memory, and none for more than
  * BR_CHECKPOINT_MAX characters. Free it with br_checkpoint_free.
  */
 struct br_checkpoint *br_checkpoint_decode(const struct br_checkpoint_id *id,

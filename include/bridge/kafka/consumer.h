@@ -27,7 +27,10 @@ struct br_position {
 	int64_t low, high; /* the log's range; -1: unknown */
 	char *metadata;    /* owned by the list; NULL: none */
 	size_t metadata_len;
-	int error; /* rd_kafka_resp_err_t of this partition, 0: none */
+	bool topic_known; /* BR_ASK_POSITIONS: the group has an offset for some
+	                   * partition of this topic (asked only where this
+	                   * one has none) */
+	int error;        /* rd_kafka_resp_err_t of this partition, 0: none */
 };
 
 struct br_positions {

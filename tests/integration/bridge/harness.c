@@ -27,13 +27,17 @@ enter(struct rig *r, struct rig_event *e, int n)
 
 	if (lane->in_flight++ > 0)
 		r->overlaps++;
-	if (lane->current != -1 && lane->current != n &&
-	    !r->dead[lane->current])
+	/* What was accepted before comes again after a lost assignment; that
+	 * is no disorder. */
+	if (lane->current != -1 && !r->dead[lane->current] &&
+	    e->offset > r->event[lane->current].offset)
 		r->passed++;
-	if (lane->current != n && e->offset <= lane->last_offset)
+	if (lane->current != n && e->offset <= lane->last_offset &&
+	    e->accepted == 0)
 		r->disorders++;
 	lane->current = n;
-	lane->last_offset = e->offset;
+	if (e->offset > lane->last_offset)
+		lane->last_offset = e->offset;
 }
 
 static void

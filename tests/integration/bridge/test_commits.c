@@ -25,13 +25,13 @@ tear_down(void **state)
 
 	assert_int_equal(rig_stop(r), BR_EXIT_OK);
 	assert_true(rig_all_committed(r));
-	rig_check_once(r);
 	rig_free(r);
 	return 0;
 }
 
+/* The answer of the next commits. `told`: librdkafka does not cure it. */
 static void
-fails(struct rig *r, int error, size_t count)
+fails(struct rig *r, int error, size_t count, bool told)
 {
 	int64_t last[2] = {rig_committed(r, 0), rig_committed(r, 1)};
 	int64_t errors = br_metric_get(BR_M_COMMIT_ERRORS);
@@ -51,35 +51,36 @@ fails(struct rig *r, int error, size_t count)
 		assert_true(br_clock_mono_ms() < until_ms);
 		assert_false(atomic_load(&r->ended));
 	} while (last[0] != r->end[0] || last[1] != r->end[1]);
-	assert_true(br_metric_get(BR_M_COMMIT_ERRORS) > errors);
-	WAIT_FOR(rig_ready(r));
+	if (told)
+		assert_true(br_metric_get(BR_M_COMMIT_ERRORS) > errors);
+	WAIT_FOR(rig_ready(r) && rig_all_accepted(r));
 	rig_check_book(r, 4);
 }
 
 static void
 coordinator_moves(void **state)
 {
-	fails(*state, COORDINATOR_NOT_AVAILABLE, 1);
-	fails(*state, NOT_COORDINATOR, 1);
+	fails(*state, COORDINATOR_NOT_AVAILABLE, 1, false);
+	fails(*state, NOT_COORDINATOR, 1, false);
 }
 
 static void
 rebalance_goes_on(void **state)
 {
-	fails(*state, REBALANCE_IN_PROGRESS, 1);
-	fails(*state, REBALANCE_IN_PROGRESS, 50);
+	fails(*state, REBALANCE_IN_PROGRESS, 1, true);
+	fails(*state, REBALANCE_IN_PROGRESS, 50, true);
 }
 
 static void
 generation_is_old(void **state)
 {
-	fails(*state, ILLEGAL_GENERATION, 1);
+	fails(*state, ILLEGAL_GENERATION, 1, true);
 }
 
 static void
 member_is_unknown(void **state)
 {
-	fails(*state, UNKNOWN_MEMBER, 1);
+	fails(*state, UNKNOWN_MEMBER, 1, true);
 }
 
 int

@@ -100,12 +100,15 @@ static void
 outage(struct rig *r, int error, size_t failures)
 {
 	size_t letters = rig_letters(r) + 2;
-	unsigned bad, behind, others = 0;
+	unsigned bad, worse, behind, others = 0;
 	int64_t before = r->end[0], other_end;
 
 	atomic_store(&r->gate, SHUT);
 	bad = doomed(r, 0, BAD);
-	(void)doomed(r, 0, WORSE);
+	worse = doomed(r, 0, WORSE);
+	rig_flush(r);
+	WAIT_FOR(rig_look(r, bad).requests == 1 &&
+	         rig_look(r, worse).requests == 1);
 	behind = rig_event(r, 0, BAD);
 	(void)rig_event(r, 0, WORSE);
 	for (; others < 60; others++)
@@ -113,7 +116,6 @@ outage(struct rig *r, int error, size_t failures)
 		    r, (int32_t)(others % 2), OTHERS + (int)(others % 12));
 	rig_flush(r);
 	other_end = r->end[1];
-	WAIT_FOR(rig_look(r, bad).requests == 1);
 	br_mock_fail(r->mock, BR_MOCK_PRODUCE, error, failures);
 	atomic_store(&r->gate, REFUSED_GO);
 	WAIT_FOR(rig_complains(r, "dlq_unavailable"));
@@ -150,12 +152,13 @@ broken_producer(void **state)
 	unsigned last = 0;
 
 	atomic_store(&r->gate, SHUT);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++)
 		last = doomed(r, i % 2, BAD + i);
-		(void)rig_event(r, i % 2, BAD + i);
-	}
 	rig_flush(r);
 	WAIT_FOR(rig_look(r, last).requests == 1);
+	for (int i = 0; i < 3; i++)
+		(void)rig_event(r, i % 2, BAD + i);
+	rig_flush(r);
 	br_mock_fail(r->mock, BR_MOCK_PRODUCE, OUT_OF_ORDER, 3);
 	atomic_store(&r->gate, ALL_GO);
 	check_cured(r, letters);
