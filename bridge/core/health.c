@@ -38,18 +38,11 @@ br_health_begin(struct br_health *h)
 	return true;
 }
 
-static bool
-is_failure(enum br_sign sign)
-{
-	return sign == BR_SIGN_FAILURE || sign == BR_SIGN_THROTTLED ||
-	       sign == BR_SIGN_SLOW;
-}
-
 bool
 br_health_counts(const struct br_health *h, const struct br_health_rules *rules,
     bool probe, enum br_sign sign, int64_t now_ms)
 {
-	if (probe && h->state == BR_HEALTH_DOWN && is_failure(sign))
+	if (probe && h->state == BR_HEALTH_DOWN && br_sign_is_failure(sign))
 		return rules->give_up_ms != 0 &&
 		       now_ms - h->closed_ms >= rules->give_up_ms;
 	return !(sign == BR_SIGN_THROTTLED && h->window > 1);
@@ -63,7 +56,6 @@ close_target(struct br_health *h, const struct br_health_rules *rules,
 	h->closed_ms = now_ms;
 	h->probe_wait_ms = rules->probe_ms;
 	h->probe_at_ms = now_ms + rules->probe_ms;
-	h->probing = false;
 	h->successes = 0;
 }
 
@@ -73,7 +65,6 @@ open_target(struct br_health *h)
 	h->state = BR_HEALTH_OPEN;
 	h->window = 1;
 	h->successes = h->failed = h->dead = 0;
-	h->probing = false;
 }
 
 /* The row of failures, by different events; true: it is long enough. */
@@ -113,11 +104,10 @@ move_window(struct br_health *h, const struct br_health_rules *rules,
 
 /* The next probe, later each time while nothing answers. */
 static void
-plan_probe(
-    struct br_health *h, const struct br_health_rules *rules, int64_t now_ms)
+plan_probe(struct br_health *h, const struct br_health_rules *rules,
+    enum br_sign sign, int64_t now_ms)
 {
-	h->probing = false;
-	if (h->state == BR_HEALTH_DOWN) {
+	if (h->state == BR_HEALTH_DOWN && sign != BR_SIGN_NONE) {
 		h->probe_wait_ms *= 2;
 		if (h->probe_wait_ms > rules->probe_max_ms)
 			h->probe_wait_ms = rules->probe_max_ms;
@@ -129,7 +119,7 @@ plan_probe(
  * about the event: the target is there. */
 static bool
 end_closed(struct br_health *h, const struct br_health_rules *rules, bool probe,
-    enum br_sign sign, int64_t now_ms)
+    enum br_sign sign, bool down, int64_t now_ms)
 {
 	if (sign == BR_SIGN_SUCCESS ||
 	    (sign == BR_SIGN_ALIVE && h->state == BR_HEALTH_DOWN && probe)) {
@@ -137,7 +127,11 @@ end_closed(struct br_health *h, const struct br_health_rules *rules, bool probe,
 		return true;
 	}
 	if (probe)
-		plan_probe(h, rules, now_ms);
+		plan_probe(h, rules, sign, now_ms);
+	/* Who refused everything now does not even answer: from here on an
+	 * outage, which holds events back. */
+	if (down && h->state == BR_HEALTH_REFUSING)
+		close_target(h, rules, BR_HEALTH_DOWN, now_ms);
 	return false;
 }
 
@@ -148,13 +142,16 @@ br_health_end(struct br_health *h, const struct br_health_rules *rules,
 {
 	bool down = false;
 
-	move_window(h, rules, sign, others);
-	if (h->state != BR_HEALTH_OPEN)
-		return end_closed(h, rules, probe, sign, now_ms);
-	if (is_failure(sign))
+	if (probe)
+		h->probing = false;
+	if (br_sign_is_failure(sign))
 		down = count_failure(h, rules, serial);
-	else
+	else if (sign != BR_SIGN_NONE)
 		h->failed = 0;
+	if (sign != BR_SIGN_NONE)
+		move_window(h, rules, sign, others);
+	if (h->state != BR_HEALTH_OPEN)
+		return end_closed(h, rules, probe, sign, down, now_ms);
 	if (sign == BR_SIGN_SUCCESS)
 		h->dead = 0;
 	else if (dead)
@@ -168,12 +165,6 @@ br_health_end(struct br_health *h, const struct br_health_rules *rules,
 		return true;
 	}
 	return false;
-}
-
-void
-br_health_probe_dropped(struct br_health *h)
-{
-	h->probing = false;
 }
 
 void

@@ -5,12 +5,11 @@
 #include <stdlib.h>
 
 #include "bridge/core/lane.h"
+#include "bridge/core/share.h"
 #include "bridge/core/target.h"
 
 /* A worker stays with its connection for a lane at most so much younger. */
 #define PREFER_MS 50
-/* Targets used within so long share the workers. */
-#define SHARE_MS 60000
 
 struct br_sched_part {
 	struct br_sched *sched;
@@ -25,9 +24,8 @@ struct br_sched {
 	struct br_lane_table lanes;
 	struct br_target_table targets; /* and all timers */
 	struct br_target **last_target; /* by worker; NULL: none yet */
-	const struct br_target *recent; /* the target used last, … */
-	int64_t recent_ms;
-	int64_t other_ms; /* … and when another one was */
+	struct br_share share;
+	uint64_t turns; /* taken so far */
 	struct br_ref *settled_first, *settled_last;
 	size_t settled_dead; /* dead ones in that list */
 	size_t ready;        /* READY lanes */
@@ -49,7 +47,7 @@ br_sched_new(const struct br_sched_rules *rules)
 	s->rules.health.connections = rules->workers;
 	s->lanes.seed = rules->seed;
 	s->targets.rules = &s->rules.health;
-	s->other_ms = INT64_MIN / 2;
+	br_share_init(&s->share);
 	s->last_target = calloc(rules->workers, sizeof(struct br_target *));
 	if (s->last_target == NULL)
 		abort();
@@ -300,42 +298,28 @@ wake(struct br_sched *s, int64_t now_ms)
 	}
 }
 
-/* Were several targets used lately? Then none takes the last free worker,
- * unless it has none yet. */
-static bool
-several(
-    const struct br_sched *s, const struct br_target *target, int64_t now_ms)
-{
-	int64_t other_ms = target == s->recent ? s->other_ms : s->recent_ms;
-
-	return s->recent != NULL && now_ms - other_ms < SHARE_MS;
-}
-
+/*
+ * The stream to send from next. NULL: none may send, or what may must leave
+ * the last free worker to other targets, until `*until_ms`.
+ */
 static struct br_stream *
-choose(struct br_sched *s, uint32_t worker, int64_t now_ms)
+choose(struct br_sched *s, struct br_target *prefer, int64_t now_ms,
+    int64_t *until_ms)
 {
-	/* With one connection targets take turns by age alone. */
-	int64_t slack_ms = s->rules.workers > 1 ? PREFER_MS : 0;
-	struct br_stream *stream = br_stream_next(
-	    &s->targets, s->last_target[worker], slack_ms, false);
-
-	if (stream == NULL || s->rules.workers - s->in_flight > 1 ||
-	    stream->target->in_flight == 0 ||
-	    !several(s, stream->target, now_ms))
-		return stream;
-	return br_stream_next(&s->targets, NULL, 0, true);
+	*until_ms = INT64_MAX;
+	if (s->rules.workers == 1)
+		return br_stream_turn(&s->targets);
+	if (s->rules.workers - s->in_flight == 1)
+		return br_share_last(&s->share, &s->targets, now_ms, until_ms);
+	return br_stream_next(&s->targets, prefer, PREFER_MS);
 }
 
 static void
 note_use(struct br_sched *s, uint32_t worker, struct br_target *target,
     int64_t now_ms)
 {
-	if (s->recent != target) {
-		if (s->recent != NULL)
-			s->other_ms = s->recent_ms;
-		s->recent = target;
-	}
-	s->recent_ms = now_ms;
+	br_share_note(&s->share, target, now_ms);
+	target->used = ++s->turns;
 	if (s->last_target[worker] == target)
 		return;
 	if (s->last_target[worker] != NULL)
@@ -350,14 +334,16 @@ br_sched_take(
 {
 	struct br_stream *stream;
 	struct br_lane *lane;
-	struct br_ref *ref;
+	struct br_ref *ref = NULL;
 	const struct br_heap_node *n;
 
 	assert(worker < s->rules.workers);
 	wake(s, now_ms);
-	stream = choose(s, worker, now_ms);
+	stream = choose(s, s->last_target[worker], now_ms, wake_ms);
 	if (stream != NULL) {
+		*wake_ms = INT64_MAX;
 		lane = br_stream_pick(stream);
+		stream = lane->stream; /* a probe may be another one's */
 		ref = lane->first;
 		ref->probe = br_health_begin(&stream->target->health);
 		ref->hold_probe = stream->held_until_ms != 0;
@@ -367,37 +353,12 @@ br_sched_take(
 		ref->attempts++;
 	}
 	n = br_heap_top(&s->targets.timers);
-	*wake_ms = n != NULL ? n->key : INT64_MAX;
-	return stream != NULL ? ref : NULL;
+	if (n != NULL && n->key < *wake_ms)
+		*wake_ms = n->key;
+	return ref;
 }
 
 /* ---- giving back */
-
-/* What the outcome says about the target. */
-static enum br_sign
-sign_of(const struct br_sched *s, const struct br_outcome *o,
-    enum br_verdict verdict)
-{
-	if (verdict == BR_DELIVERED)
-		return BR_SIGN_SUCCESS;
-	if (!br_target_failure(&s->rules.verdict, o))
-		return BR_SIGN_ALIVE;
-	if (br_throttled(&s->rules.verdict, o))
-		return BR_SIGN_THROTTLED;
-	return !o->head_complete && o->transport == BR_TRANSPORT_TIMEOUT
-	           ? BR_SIGN_SLOW
-	           : BR_SIGN_FAILURE;
-}
-
-/* Refused, while another one of ours is there: the target wants fewer. */
-static bool
-wants_fewer(const struct br_target *target, const struct br_outcome *o)
-{
-	return target->in_flight > 1 && !o->head_complete &&
-	       (o->transport == BR_TRANSPORT_REFUSED ||
-	           o->transport == BR_TRANSPORT_RESET ||
-	           o->transport == BR_TRANSPORT_EMPTY);
-}
 
 /* Holds the route at this target, or lifts a hold that proved over. */
 static void
@@ -409,43 +370,44 @@ hold(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
 
 	if (wait_ms > s->rules.health.probe_max_ms)
 		wait_ms = s->rules.health.probe_max_ms;
-	if (verdict == BR_AGAIN && o->retry_after_given && wait_ms > 0) {
+	if (ref->hold_probe)
+		stream->hold_probing = false;
+	if (verdict == BR_AGAIN && o->retry_after_given && wait_ms > 0)
 		br_stream_hold(stream, now_ms + wait_ms);
-	} else if (ref->hold_probe)
+	else if (ref->hold_probe)
 		br_stream_lift(stream);
 }
 
-/* Does this attempt count against its event? */
+/*
+ * Does this attempt count against its event? Notes when it does not: a
+ * throttled event may be sent so often more. Probes of a target that is down
+ * are free of that limit; they end by give_up_ms.
+ */
 static bool
-counts(const struct br_sched *s, const struct br_ref *ref,
-    const struct br_outcome *o, enum br_sign sign, int64_t now_ms)
+count(const struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
+    enum br_sign sign, int64_t now_ms)
 {
 	const struct br_health *h = &ref->lane->stream->target->health;
+	bool counted =
+	    br_health_counts(h, &s->rules.health, ref->probe, sign, now_ms);
 
-	if (ref->uncounted >= ref->event->max_attempts && !ref->probe)
-		return true;
-	if (ref->hold_probe && o->retry_after_given &&
-	    (o->http_status == 429 || o->http_status == 503))
-		return false;
-	return br_health_counts(h, &s->rules.health, ref->probe, sign, now_ms);
-}
-
-/* Events that want to go to a target, first ones of their lanes. */
-static size_t
-waiting_at(const struct br_target *target)
-{
-	size_t waiting = 0;
-
-	for (const struct br_stream *s = target->streams; s != NULL;
-	     s = s->next)
-		waiting += s->lanes;
-	return waiting;
+	if (!ref->probe || h->state != BR_HEALTH_DOWN) {
+		if (ref->hold_probe && br_sign_later(sign, o))
+			counted = false;
+		if (ref->uncounted >= ref->event->max_attempts)
+			counted = true;
+		if (!counted)
+			ref->uncounted++;
+	}
+	if (!counted)
+		ref->attempts--;
+	return counted;
 }
 
 static void
-tell_change(
-    const struct br_target *target, int64_t now_ms, struct br_decision *d)
+tell_change(struct br_target *target, int64_t now_ms, struct br_decision *d)
 {
+	target->picked = 0;
 	switch (target->health.state) {
 	case BR_HEALTH_OPEN:
 		d->change = BR_TARGET_OPENED;
@@ -457,7 +419,7 @@ tell_change(
 		d->change = BR_TARGET_REFUSING;
 		break;
 	}
-	d->waiting = waiting_at(target);
+	d->waiting = br_target_waiting(target);
 	d->next_probe_ms = target->health.probe_at_ms - now_ms;
 }
 
@@ -469,13 +431,14 @@ teach(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
 	struct br_target *target = ref->lane->stream->target;
 	bool dead = d->verdict == BR_NEVER || d->exhausted;
 	bool answered = dead && o->head_complete;
+	bool others = target->in_flight > 1 && br_sign_turned_away(o);
 
 	if (answered)
 		br_target_refused(target, ref->event->event_type);
 	if (sign == BR_SIGN_SUCCESS)
 		target->run_types = 0;
 	if (br_health_end(&target->health, &s->rules.health, ref->probe, sign,
-	        ref->serial, answered, wants_fewer(target, o), now_ms))
+	        ref->serial, answered, others, now_ms))
 		tell_change(target, now_ms, d);
 }
 
@@ -524,18 +487,14 @@ br_sched_give_back(struct br_sched *s, uint32_t worker, struct br_ref *ref,
 {
 	struct br_decision d = {
 	    .verdict = br_verdict(&s->rules.verdict, outcome)};
-	enum br_sign sign = sign_of(s, outcome, d.verdict);
+	enum br_sign sign = br_sign_of(&s->rules.verdict, outcome);
 	struct br_lane *lane = ref->lane;
 
 	(void)worker;
 	if (lane == NULL || lane->state != BR_LANE_RUNNING ||
 	    lane->first != ref)
 		abort();
-	d.counted = counts(s, ref, outcome, sign, now_ms);
-	if (!d.counted) {
-		ref->attempts--;
-		ref->uncounted++;
-	}
+	d.counted = count(s, ref, outcome, sign, now_ms);
 	d.exhausted = d.verdict == BR_AGAIN && d.counted &&
 	              ref->attempts >= ref->event->max_attempts;
 	hold(s, ref, outcome, d.verdict, now_ms);
@@ -553,19 +512,7 @@ br_sched_give_back(struct br_sched *s, uint32_t worker, struct br_ref *ref,
 void
 br_sched_probe_now(struct br_sched *s, int64_t now_ms)
 {
-	for (size_t i = 0; i < s->targets.timers.count;) {
-		struct br_heap_node *n = s->targets.timers.node[i];
-		struct br_target *target = n->owner;
-
-		if (n->kind != BR_WAKE_TARGET ||
-		    target->health.probe_at_ms <= now_ms) {
-			i++;
-			continue;
-		}
-		br_health_probe_now(&target->health, now_ms);
-		br_target_update(&s->targets, target, now_ms);
-		i = 0; /* the heap has moved */
-	}
+	br_target_probe_now(&s->targets, now_ms);
 }
 
 struct br_ref *
@@ -609,9 +556,15 @@ br_sched_stats(const struct br_sched *s, struct br_sched_stats *out)
 size_t
 br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit)
 {
-	size_t ready = 0;
+	size_t ready = 0, free_workers = s->rules.workers - s->in_flight;
+	int64_t until_ms;
 
 	wake(s, now_ms);
+	/* The last one may be there for other targets. */
+	if (free_workers == 1 && choose(s, NULL, now_ms, &until_ms) == NULL)
+		return 0;
+	if (free_workers < limit)
+		limit = free_workers;
 	for (size_t i = 0; i < s->targets.turns.count && ready < limit; i++) {
 		const struct br_stream *stream =
 		    s->targets.turns.node[i]->owner;
@@ -631,8 +584,7 @@ br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit)
 bool
 br_sched_suits(struct br_sched *s, uint32_t worker)
 {
-	const struct br_stream *next =
-	    br_stream_next(&s->targets, NULL, 0, false);
+	const struct br_stream *next = br_stream_next(&s->targets, NULL, 0);
 
 	return next != NULL && next->target == s->last_target[worker];
 }

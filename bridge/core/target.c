@@ -14,6 +14,9 @@
  * what became ready in the same millisecond keeps its order. */
 #define SERIAL_BITS 20
 
+/* Every so manieth probe goes to the lane that waits for longest. */
+#define OLDEST_EVERY 4
+
 static uint64_t
 hash_of(const char *name)
 {
@@ -218,7 +221,6 @@ br_stream_hold(struct br_stream *s, int64_t until_ms)
 {
 	if (until_ms > s->held_until_ms)
 		s->held_until_ms = until_ms;
-	s->hold_probing = false;
 }
 
 void
@@ -229,25 +231,14 @@ br_stream_lift(struct br_stream *s)
 }
 
 struct br_stream *
-br_stream_next(struct br_target_table *t, struct br_target *prefer,
-    int64_t slack_ms, bool idle_only)
+br_stream_next(
+    struct br_target_table *t, struct br_target *prefer, int64_t slack_ms)
 {
 	const struct br_heap_node *oldest = br_heap_top(&t->turns);
 	struct br_stream *best = NULL;
 
 	if (oldest == NULL)
 		return NULL;
-	if (idle_only) {
-		/* Rare: the last free worker, and several targets. */
-		for (size_t i = 0; i < t->turns.count; i++) {
-			struct br_stream *s = t->turns.node[i]->owner;
-
-			if (s->target->in_flight == 0 &&
-			    (best == NULL || s->turn.key < best->turn.key))
-				best = s;
-		}
-		return best;
-	}
 	for (struct br_stream *s = prefer != NULL ? prefer->streams : NULL;
 	     s != NULL; s = s->next)
 		if (s->turn.index != BR_HEAP_OUT &&
@@ -259,6 +250,32 @@ br_stream_next(struct br_target_table *t, struct br_target *prefer,
 	return oldest->owner;
 }
 
+struct br_stream *
+br_stream_turn(struct br_target_table *t)
+{
+	struct br_stream *best = NULL;
+
+	for (size_t i = 0; i < t->turns.count; i++) {
+		struct br_stream *s = t->turns.node[i]->owner;
+
+		if (best == NULL || s->target->used < best->target->used ||
+		    (s->target == best->target && s->turn.key < best->turn.key))
+			best = s;
+	}
+	return best;
+}
+
+size_t
+br_target_waiting(const struct br_target *target)
+{
+	size_t waiting = 0;
+
+	for (const struct br_stream *s = target->streams; s != NULL;
+	     s = s->next)
+		waiting += s->lanes;
+	return waiting;
+}
+
 /* ---- probes */
 
 static bool
@@ -267,6 +284,9 @@ in_run(const struct br_target *target, const struct br_lane *lane)
 	const char *type = lane->first->event->event_type;
 	uint64_t hash = hash_of(type != NULL ? type : "");
 
+	/* More than can be noted: no type is known to be outside. */
+	if (target->run_types == BR_RUN_TYPES)
+		return true;
 	for (size_t i = 0; i < target->run_types; i++)
 		if (target->run_type[i] == hash)
 			return true;
@@ -285,48 +305,89 @@ br_target_refused(struct br_target *target, const char *event_type)
 		target->run_type[target->run_types++] = hash;
 }
 
-/* Is `a` a better probe than `b` for a target that is down? Fewest probes,
- * then fewest attempts, then the oldest. */
+/* In turn the newest and the oldest: a heap of bad ones that came at once is
+ * not gone through before a good one is tried. */
 static bool
-better_down(const struct br_lane *a, const struct br_lane *b)
+better_age(const struct br_target *target, const struct br_lane *a,
+    const struct br_lane *b)
 {
+	return target->picked % 2 != 0 ? a->place.key > b->place.key
+	                               : a->place.key < b->place.key;
+}
+
+/* Is `a` a better probe than `b` for a target that is down? Fewest probes,
+ * then fewest attempts; but now and then just the oldest, or new lanes that
+ * fail would keep an old one from its turn for ever. */
+static bool
+better_down(const struct br_target *target, const struct br_lane *a,
+    const struct br_lane *b)
+{
+	if (target->picked % OLDEST_EVERY == 0)
+		return a->place.key < b->place.key;
 	if (a->probes != b->probes)
 		return a->probes < b->probes;
 	if (a->first->attempts != b->first->attempts)
 		return a->first->attempts < b->first->attempts;
-	return a->place.key < b->place.key;
+	return better_age(target, a, b);
 }
 
-/* … and for one that refuses: types that were not refused first, then in
- * turn the newest and the oldest. */
+/* … and for one that refuses: types that were not refused first. `b_in` is
+ * b's; a's is found out only where it matters. */
 static bool
 better_refusing(const struct br_target *target, const struct br_lane *a,
-    const struct br_lane *b)
+    const struct br_lane *b, bool *b_in)
 {
-	bool a_in = in_run(target, a), b_in = in_run(target, b);
+	bool first = better_age(target, a, b), a_in;
 
-	if (a_in != b_in)
-		return b_in;
-	return target->newest ? a->place.key > b->place.key
-	                      : a->place.key < b->place.key;
+	if (!first && !*b_in)
+		return false;
+	a_in = in_run(target, a);
+	if (a_in != *b_in ? a_in : !first)
+		return false;
+	*b_in = a_in;
+	return true;
 }
 
 struct br_lane *
 br_stream_pick(struct br_stream *s)
 {
 	struct br_target *target = s->target;
-	struct br_lane *best = br_heap_top(&s->ready)->owner;
+	struct br_lane *best = br_heap_top(&s->ready)->owner, *lane;
+	bool down = target->health.state == BR_HEALTH_DOWN;
+	bool best_in;
 
 	if (target->health.state == BR_HEALTH_OPEN)
 		return best;
-	for (size_t i = 0; i < s->ready.count; i++) {
-		struct br_lane *lane = s->ready.node[i]->owner;
-
-		if (target->health.state == BR_HEALTH_DOWN
-		        ? better_down(lane, best)
-		        : better_refusing(target, lane, best))
-			best = lane;
+	best_in = in_run(target, best);
+	target->picked++;
+	for (s = target->streams; s != NULL; s = s->next) {
+		if (s->turn.index == BR_HEAP_OUT)
+			continue;
+		for (size_t i = 0; i < s->ready.count; i++) {
+			lane = s->ready.node[i]->owner;
+			if (down
+			        ? better_down(target, lane, best)
+			        : better_refusing(target, lane, best, &best_in))
+				best = lane;
+		}
 	}
-	target->newest = !target->newest;
 	return best;
+}
+
+void
+br_target_probe_now(struct br_target_table *t, int64_t now_ms)
+{
+	for (size_t i = 0; i < t->timers.count;) {
+		struct br_heap_node *n = t->timers.node[i];
+		struct br_target *target = n->owner;
+
+		if (n->kind != BR_WAKE_TARGET ||
+		    target->health.probe_at_ms <= now_ms) {
+			i++;
+			continue;
+		}
+		br_health_probe_now(&target->health, now_ms);
+		br_target_update(t, target, now_ms);
+		i = 0; /* the heap has moved */
+	}
 }

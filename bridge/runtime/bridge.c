@@ -327,7 +327,7 @@ take_record(
 
 /*
  * Nothing is read while the open events fill their share of the buffer, nor
- * while a sixteenth of it is enough to keep every worker busy: what waits in
+ * while 1/32 of it is enough to keep every worker busy: what waits in
  * librdkafka's queue instead is not held in memory twice, and the queue is
  * emptied as evenly as it is filled.
  */
@@ -346,7 +346,7 @@ may_read(struct br_bridge *b)
 	if (b->full || b->phase != RUNNING)
 		return false;
 	b->sated =
-	    open >= buffer / (b->sated ? 64 : 16) && br_pool_busy(b->pool);
+	    open >= buffer / (b->sated ? 128 : 32) && br_pool_busy(b->pool);
 	return !b->sated;
 }
 
@@ -361,11 +361,18 @@ read_records(struct br_bridge *b, int64_t now_ms)
 		size_t made = 0;
 
 		b->more = count != 0;
-		for (size_t j = 0; j < count; j++)
-			if (batch[j].kind != BR_READ_RECORD)
-				br_parts_read(b->parts, &batch[j], now_ms);
-			else if (take_record(b, &batch[j].record, &refs[made]))
-				made++;
+		for (size_t j = 0; j < count; j++) {
+			if (batch[j].kind == BR_READ_RECORD) {
+				made += take_record(
+				    b, &batch[j].record, &refs[made]);
+				continue;
+			}
+			/* A fault may end the epoch that they belong to. */
+			if (made != 0)
+				br_pool_put(b->pool, refs, made);
+			made = 0;
+			br_parts_read(b->parts, &batch[j], now_ms);
+		}
 		br_consumer_release(b->consumer);
 		if (made != 0)
 			br_pool_put(b->pool, refs, made);

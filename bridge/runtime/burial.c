@@ -15,6 +15,7 @@
 
 struct letter {
 	struct letter *next;
+	struct letter *sent_next, **sent_at; /* while with the producer */
 	struct br_ref *ref;
 	struct br_epitaph_style style;
 	bool too_large; /* refused even with the fewest headers */
@@ -35,8 +36,10 @@ struct br_burial {
 	struct br_epitaph *epitaph;
 	struct list waiting; /* to be sent */
 	struct list large;   /* too large: each with its own time */
+	struct letter *sent; /* with the producer, not answered */
 	int64_t again_ms;    /* not before */
 	int64_t wait_ms;     /* 0: the DLQ works */
+	bool probing;        /* sent after a wait: its failure makes it longer */
 };
 
 static void
@@ -63,6 +66,26 @@ shift(struct list *l)
 		l->last = NULL;
 	l->count--;
 	return letter;
+}
+
+/* The producer has it. */
+static void
+hand_over(struct br_burial *b, struct letter *letter)
+{
+	letter->sent_at = &b->sent;
+	letter->sent_next = b->sent;
+	if (b->sent != NULL)
+		b->sent->sent_at = &letter->sent_next;
+	b->sent = letter;
+}
+
+/* The producer has it no more. */
+static void
+take_back(struct letter *letter)
+{
+	*letter->sent_at = letter->sent_next;
+	if (letter->sent_next != NULL)
+		letter->sent_next->sent_at = letter->sent_at;
 }
 
 struct br_burial *
@@ -99,18 +122,20 @@ end(struct br_burial *b, struct letter *letter, bool stored)
 void
 br_burial_free(struct br_burial *b, int timeout_ms)
 {
-	struct br_dead_result result;
 	struct letter *letter;
 
 	if (b == NULL)
 		return;
-	while (br_deadletter_next(b->producer, &result))
-		end(b, result.opaque, false);
+	/* Its answers end in there; whoever is without one ends here. */
+	br_deadletter_free(b->producer, timeout_ms);
+	while ((letter = b->sent) != NULL) {
+		take_back(letter);
+		end(b, letter, false);
+	}
 	while ((letter = shift(&b->waiting)) != NULL)
 		end(b, letter, false);
 	while ((letter = shift(&b->large)) != NULL)
 		end(b, letter, false);
-	br_deadletter_free(b->producer, timeout_ms);
 	br_epitaph_free(b->epitaph);
 	free(b);
 }
@@ -169,6 +194,7 @@ stored(struct br_burial *b, struct letter *letter)
 	    BR_M_DEAD_LETTERS, br_epitaph_reason(letter->ref), 1);
 	log_letter(letter->ref, "dead-lettered");
 	b->wait_ms = b->again_ms = 0;
+	b->probing = false;
 	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
 	if (letter->too_large)
 		/* The limit was raised: the others may fit now too. */
@@ -185,7 +211,9 @@ back_off(struct br_burial *b, const char *text, int64_t now_ms)
 {
 	struct br_error why;
 
-	if (b->again_ms <= now_ms) {
+	/* What was sent at the same time fails at the same time: once. */
+	if (b->wait_ms == 0 || b->probing) {
+		b->probing = false;
 		b->wait_ms = b->wait_ms == 0 ? AGAIN_FIRST_MS : 2 * b->wait_ms;
 		if (b->wait_ms > AGAIN_MAX_MS)
 			b->wait_ms = AGAIN_MAX_MS;
@@ -235,6 +263,7 @@ take_result(
 {
 	struct letter *letter = result->opaque;
 
+	take_back(letter);
 	if (result->class == BR_DEAD_STORED) {
 		stored(b, letter);
 		return;
@@ -274,8 +303,10 @@ send(struct br_burial *b, struct letter *letter, int64_t now_ms)
 	if (letter->style.replace_timestamp)
 		copy.timestamp_ms = 0;
 	if (br_deadletter_send(
-	        b->producer, &copy, headers, count, letter, &retry, &err))
+	        b->producer, &copy, headers, count, letter, &retry, &err)) {
+		hand_over(b, letter);
 		return true;
+	}
 	if (!retry)
 		back_off(b, err.text, now_ms);
 	return false;
@@ -324,6 +355,7 @@ br_burial_step(struct br_burial *b, int64_t now_ms)
 		}
 		/* While the DLQ fails, one at a time finds out. */
 		if (b->wait_ms != 0) {
+			b->probing = true;
 			b->again_ms = now_ms + b->wait_ms;
 			break;
 		}

@@ -151,7 +151,7 @@ void br_checkpoint_free(struct br_checkpoint *c);
  * last makes it look from the beginning again.
  */
 bool br_checkpoint_settled(struct br_checkpoint *c, int64_t offset);
-const struct br_checkpoint_retry *br_checkpoint_retry(
+const struct br_checkpoint_retry *br_checkpoint_tried(
     struct br_checkpoint *c, int64_t offset);
 
 #endif

@@ -12,8 +12,7 @@
 #ifndef BRIDGE_CORE_HEALTH_H
 #define BRIDGE_CORE_HEALTH_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "bridge/core/sign.h"
 
 #define BR_HEALTH_FAILURES_MAX 1000
 
@@ -27,21 +26,13 @@ struct br_health_rules {
 };
 
 /*
- * Legal moves: OPEN to DOWN, REFUSING; both back to OPEN.
+ * Legal moves: OPEN to DOWN, REFUSING; both back to OPEN; REFUSING to DOWN,
+ * when what answered all the time does not any more.
  */
 enum br_health_state {
 	BR_HEALTH_OPEN,
 	BR_HEALTH_DOWN,    /* by target failures: is it there at all? */
 	BR_HEALTH_REFUSING /* by dead letters: alive, and takes nothing */
-};
-
-/* What an attempt's end says about the target. */
-enum br_sign {
-	BR_SIGN_SUCCESS,   /* a 2xx, or what counts as one */
-	BR_SIGN_ALIVE,     /* an answer that is about the event */
-	BR_SIGN_FAILURE,   /* says nothing about the event */
-	BR_SIGN_THROTTLED, /* a failure that asks for less */
-	BR_SIGN_SLOW       /* a failure: a read time-out */
 };
 
 struct br_health {
@@ -54,7 +45,7 @@ struct br_health {
 	int64_t closed_ms;   /* closed: since when */
 	int64_t probe_at_ms; /* closed: not before */
 	int64_t probe_wait_ms;
-	bool probing; /* closed: a probe is under way */
+	bool probing; /* a probe is under way, whatever the state is by now */
 };
 
 void br_health_init(struct br_health *h, const struct br_health_rules *rules);
@@ -79,15 +70,12 @@ bool br_health_counts(const struct br_health *h,
 /*
  * One ended. `serial` tells events apart; `dead`: it goes to the DLQ because
  * of an answer of the target; `others`: more of ours are open there (then a
- * refused one says that the target wants fewer). Returns true when the state
- * has changed.
+ * refused one says that the target wants fewer). Returns true when it has
+ * opened or closed; not when one that was closed is so by the other rule now.
  */
 bool br_health_end(struct br_health *h, const struct br_health_rules *rules,
     bool probe, enum br_sign sign, uint64_t serial, bool dead, bool others,
     int64_t now_ms);
-
-/* A probe was taken back without an attempt (its partition went away). */
-void br_health_probe_dropped(struct br_health *h);
 
 /* Closed targets are probed at once (HUP, `ctl target … probe`). */
 void br_health_probe_now(struct br_health *h, int64_t now_ms);

@@ -66,7 +66,8 @@ void br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms);
  * NULL; then `*wake_ms` is when to ask again at the latest (INT64_MAX: only
  * after another call changed something). Prefers the target that the worker
  * used last when its oldest due event is at most 50 ms younger than the
- * oldest of all. Counts the attempt: ref->attempts is its number, until
+ * oldest of all. The last free worker is kept for a target that has none while
+ * several are in use; one worker alone serves them in turn. Counts the attempt: ref->attempts is its number, until
  * br_sched_give_back() finds that it does not count.
  */
 struct br_ref *br_sched_take(
@@ -88,7 +89,7 @@ struct br_decision {
 	bool dropped;    /* its partition is closing: not tried again here */
 	int64_t wait_ms; /* again: until the next attempt; -1: when the target
 	                  * opens */
-	enum br_target_change change;
+	enum br_target_change change; /* opened or closed */
 	size_t waiting; /* after a change: events that want to go there */
 	int64_t next_probe_ms; /* closed: from now */
 };

@@ -37,8 +37,9 @@ struct br_target {
 	struct br_stream *streams;
 	struct br_heap_node wake; /* in the timers while closed */
 	size_t in_flight;
-	size_t workers; /* that used it last */
-	bool newest;    /* refusing: whose turn among the probes */
+	size_t workers;  /* that used it last */
+	uint64_t used;   /* … number of its last turn, of the scheduler's */
+	uint32_t picked; /* probes since it closed */
 	uint64_t run_type[BR_RUN_TYPES]; /* event types of the dead run */
 	size_t run_types;
 	uint64_t hash;
@@ -74,17 +75,27 @@ void br_target_update(
 
 /*
  * The lane to send next from this stream, which may send: the oldest; while
- * the target is closed the best probe.
+ * the target is closed the best probe of all its streams that may send.
  */
 struct br_lane *br_stream_pick(struct br_stream *s);
 
 /*
  * The stream to send from next: the one whose lane is ready for longest, but
  * one of `prefer` (or NULL) when its oldest is at most `slack_ms` younger.
- * With `idle_only` only targets with nothing in flight. NULL: none.
+ * NULL: none.
  */
-struct br_stream *br_stream_next(struct br_target_table *t,
-    struct br_target *prefer, int64_t slack_ms, bool idle_only);
+struct br_stream *br_stream_next(
+    struct br_target_table *t, struct br_target *prefer, int64_t slack_ms);
+
+/* The stream to send from next when there is one worker for all targets: of
+ * the target whose last turn is longest ago, the oldest. NULL: none. */
+struct br_stream *br_stream_turn(struct br_target_table *t);
+
+/* Lanes whose first event wants to go there. */
+size_t br_target_waiting(const struct br_target *target);
+
+/* Targets that are closed and wanted are probed at once. */
+void br_target_probe_now(struct br_target_table *t, int64_t now_ms);
 
 /* Notes the type of an event that the target refused for good. */
 void br_target_refused(struct br_target *target, const char *event_type);

@@ -133,7 +133,7 @@ engine_bury(struct engine *e, struct br_ref *ref)
 static inline void
 engine_free(struct engine *e)
 {
-	br_sched_part_close(e->s, e->part);
+	br_sched_part_close(e->s, e->part, e->now_ms);
 	(void)engine_collect(e);
 	br_sched_part_free(e->part);
 	br_sched_free(e->s);

@@ -38,6 +38,7 @@ ref_new(struct br_sched_part *part, int64_t offset, const char *key,
 	event->record.offset = offset;
 	event->order_key = br_slice_str(key);
 	event->target = target;
+	event->route = "";
 	event->max_attempts = 5;
 	ref->offset = offset;
 	ref->part = part;

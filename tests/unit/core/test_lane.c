@@ -34,7 +34,7 @@ tear_down(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		br_sched_part_close(sched, part[i]);
+		br_sched_part_close(sched, part[i], 0);
 		br_sched_part_free(part[i]);
 	}
 	br_sched_free(sched);
@@ -72,9 +72,9 @@ test_new_lane_is_in_nothing(void **state)
 	assert_int_equal(lane->state, BR_LANE_NEW);
 	assert_null(lane->first);
 	assert_null(lane->last);
-	assert_null(lane->target);
-	assert_true(lane->timer.index == BR_HEAP_OUT);
-	assert_ptr_equal(lane->timer.owner, lane);
+	assert_null(lane->stream);
+	assert_true(lane->place.index == BR_HEAP_OUT);
+	assert_ptr_equal(lane->place.owner, lane);
 	assert_int_equal(t.count, 1);
 	br_lane_free(&t, lane);
 	assert_int_equal(t.count, 0);

@@ -231,7 +231,7 @@ test_order_partition(void **state)
 	}
 	engine_give(&e, apart, 200);
 	assert_int_equal(engine_collect(&e), 4);
-	br_sched_part_close(e.s, second);
+	br_sched_part_close(e.s, second, e.now_ms);
 	br_sched_part_free(second);
 	engine_free(&e);
 }
@@ -275,7 +275,7 @@ test_equal_keys_of_two_partitions(void **state)
 	engine_give(&e, two, 200);
 	assert_int_equal(engine_collect(&e), 1);
 	engine_bury(&e, one);
-	br_sched_part_close(e.s, second);
+	br_sched_part_close(e.s, second, e.now_ms);
 	br_sched_part_free(second);
 	engine_free(&e);
 }

@@ -28,7 +28,7 @@ test_close_drops_what_waits(void **state)
 	(void)engine_put(&e, 3, "due");
 	(void)engine_put_bad(&e, 4, "due");
 	(void)engine_put(&e, 5, NULL);
-	br_sched_part_close(e.s, e.part);
+	br_sched_part_close(e.s, e.part, e.now_ms);
 	assert_int_equal(br_sched_part_count(e.part), 0);
 	ref = br_sched_settled(e.s);
 	for (int i = 0; i < 5; i++) {
@@ -74,7 +74,7 @@ test_close_and_in_flight(void **state)
 		ref->event->max_attempts = rows[i].max_attempts;
 		(void)engine_put(&e, 2, "k");
 		assert_ptr_equal(engine_take(&e, 0), ref);
-		br_sched_part_close(e.s, e.part);
+		br_sched_part_close(e.s, e.part, e.now_ms);
 		assert_int_equal(engine_collect(&e), 1);
 		assert_int_equal(br_sched_part_count(e.part), 1);
 		engine_give(&e, ref, rows[i].status);
@@ -104,8 +104,8 @@ test_close_and_dead(void **state)
 	assert_ptr_equal(br_sched_settled(e.s), taken);
 	listed = engine_put_bad(&e, 2, "listed");
 	behind = engine_put(&e, 3, "listed");
-	br_sched_part_close(e.s, e.part);
-	br_sched_part_close(e.s, e.part); /* once more changes nothing */
+	br_sched_part_close(e.s, e.part, e.now_ms);
+	br_sched_part_close(e.s, e.part, e.now_ms); /* once more changes nothing */
 	assert_int_equal(br_sched_part_count(e.part), 2);
 	ref = br_sched_settled(e.s);
 	assert_ptr_equal(ref, listed);
@@ -137,12 +137,12 @@ test_close_is_of_one_assignment(void **state)
 	assert_ptr_equal(br_sched_part_opaque(next), &two);
 	br_sched_put(e.s, before, e.now_ms);
 	assert_ptr_equal(engine_take(&e, 0), before);
-	br_sched_part_close(e.s, old);
+	br_sched_part_close(e.s, old, e.now_ms);
 	br_sched_put(e.s, after, e.now_ms);
 	assert_ptr_equal(engine_take(&e, 1), after);
 	engine_give(&e, after, 200);
 	assert_int_equal(engine_collect(&e), 1);
-	br_sched_part_close(e.s, next);
+	br_sched_part_close(e.s, next, e.now_ms);
 	br_sched_part_free(next);
 	engine_give(&e, before, 503);
 	assert_int_equal(before->settled, BR_SETTLED_DROPPED);
@@ -155,19 +155,19 @@ test_close_is_of_one_assignment(void **state)
 static void
 test_settled_order(void **state)
 {
-	static const int status[] = {200, 400, 200, 410, 204};
+	static const int status[WORKERS] = {200, 400, 410, 204};
 	struct engine e = engine_new();
-	struct br_ref *ref[5], *at;
+	struct br_ref *ref[WORKERS], *at;
 
 	(void)state;
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < WORKERS; i++)
 		ref[i] = engine_put(&e, i, NULL);
-	for (uint32_t i = 0; i < 5; i++)
-		assert_ptr_equal(engine_take(&e, i % WORKERS), ref[i]);
-	for (int i = 4; i >= 0; i--)
+	for (uint32_t i = 0; i < WORKERS; i++)
+		assert_ptr_equal(engine_take(&e, i), ref[i]);
+	for (int i = WORKERS - 1; i >= 0; i--)
 		engine_give(&e, ref[i], status[i]);
 	at = br_sched_settled(e.s);
-	for (int i = 4; i >= 0; i--) {
+	for (int i = WORKERS - 1; i >= 0; i--) {
 		assert_ptr_equal(at, ref[i]);
 		assert_int_equal(at->settled,
 		    status[i] < 300 ? BR_SETTLED_DELIVERED : BR_SETTLED_DEAD);
@@ -175,7 +175,7 @@ test_settled_order(void **state)
 	}
 	assert_null(at);
 	assert_null(br_sched_settled(e.s));
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < WORKERS; i++)
 		if (status[i] < 300)
 			ref_free(ref[i]);
 		else
@@ -231,7 +231,7 @@ misuse_part(enum misuse what, struct engine *e)
 		br_sched_part_free(br_sched_part_open(e->s, NULL));
 		return;
 	}
-	br_sched_part_close(e->s, e->part);
+	br_sched_part_close(e->s, e->part, e->now_ms);
 	if (what == PUT_CLOSED)
 		(void)engine_put(e, 9, "other");
 	else

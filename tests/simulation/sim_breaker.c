@@ -1,0 +1,280 @@
+/*
+ * What the retry rules promise, measured: outages, bad events, lanes full of
+ * them. Prints a table and exits with 1 when a bound is broken.
+ *
+ *     sim_breaker [SEED]
+ */
+#include "sim.h"
+
+static int failures;
+
+static void
+bound(bool ok, const char *what, const char *where)
+{
+	if (ok)
+		return;
+	printf("BROKEN: %s: %s\n", where, what);
+	failures++;
+}
+#define BOUND(ok, where) bound(ok, #ok, where)
+
+static const struct kind {
+	const char *name;
+	struct reply reply;
+	bool target_failure;
+} kinds[] = {
+    {"503", {503, BR_TRANSPORT_OK, 20, 0}, true},
+    {"refused", {0, BR_TRANSPORT_REFUSED, 1, 0}, true},
+    {"timeout", {0, BR_TRANSPORT_TIMEOUT, 5000, 0}, true},
+    {"503+RA", {503, BR_TRANSPORT_OK, 20, 30000}, true},
+    {"429+RA", {429, BR_TRANSPORT_OK, 20, 30000}, true},
+    {"500", {500, BR_TRANSPORT_OK, 20, 0}, false},
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static struct reply
+usual(struct sim *s, const struct job *job)
+{
+	const struct reply fine = {200, BR_TRANSPORT_OK, 20, 0};
+
+	if (s->now_ms >= s->down_from_ms && s->now_ms < s->down_to_ms)
+		return s->down;
+	return job->good ? fine : s->bad;
+}
+
+static double
+seconds(int64_t ms)
+{
+	return ms == NEVER ? -1 : (double)ms / SECOND;
+}
+
+/* ---- n events that always fail, and nothing else */
+
+static void
+row_alone(const struct kind *k, size_t n, uint64_t seed)
+{
+	const struct br_sched_rules rules = sim_rules();
+	bool asked = k->reply.retry_after_ms != 0;
+	struct sim s;
+
+	sim_init(&s, &rules, usual, seed, n);
+	s.bad = k->reply;
+	for (size_t i = 0; i < n; i++)
+		(void)sim_put(&s, (long)i, false);
+	sim_run(&s, 24 * HOUR);
+	printf("%-8s %5zu %6zu %9.0f %9.0f %5u %5u %7.1f\n", k->name, n,
+	    s.dead, seconds(s.first_dead_ms), seconds(s.last_dead_ms),
+	    s.dead != 0 ? s.least : 0, s.most, seconds(s.first_close_ms));
+	if (!k->target_failure || n < 20) {
+		BOUND(k->target_failure ? s.dead == n : s.dead >= n, k->name);
+		/* throttled ones may be sent as often again */
+		BOUND(s.least == 5 || (asked && s.least > 5), k->name);
+		BOUND(s.most == 5 || (asked && s.most <= 10), k->name);
+	} else
+		BOUND(s.dead < 20 + WORKERS, k->name);
+	sim_free(&s);
+}
+
+static void
+table_alone(uint64_t seed)
+{
+	static const size_t many[] = {1, 4, 5, 10, 19, 20, 1000};
+
+	printf("\nn events that always fail, alone, 24 h"
+	       " (times in s, -1: never)\n");
+	printf("%-8s %5s %6s %9s %9s %5s %5s %7s\n", "answer", "n", "dead",
+	    "first", "last", "least", "most", "closed");
+	for (size_t k = 0; k < KINDS; k++)
+		for (size_t i = 0; i < sizeof(many) / sizeof(many[0]); i++)
+			row_alone(&kinds[k], many[i], seed);
+}
+
+/* ---- an outage under traffic */
+
+#define KEYS 5000
+#define BUFFER 20000 /* open at once; what is more waits in Kafka */
+
+/* Events come at `rate` a second until `to_ms`. */
+static void
+feed(struct sim *s, double rate, int64_t to_ms)
+{
+	double at_ms = (double)s->now_ms;
+	long key;
+
+	for (;;) {
+		at_ms += (0.5 + sim_random(s)) * SECOND / rate;
+		if (at_ms >= (double)to_ms)
+			break;
+		sim_run(s, (int64_t)at_ms);
+		key = (long)(sim_random(s) * KEYS);
+		if (sim_open(s) < BUFFER && s->jobs < s->room)
+			(void)sim_put(s, key, true);
+	}
+	sim_run(s, to_ms);
+}
+
+static void
+row_outage(
+    const struct kind *k, int64_t length_ms, double rate, uint64_t seed)
+{
+	const struct br_sched_rules rules = sim_rules();
+	int64_t from_ms = 5 * MINUTE, closed_ms;
+	size_t hours = (size_t)(length_ms / HOUR);
+	struct sim s;
+
+	sim_init(&s, &rules, usual, seed, 400000);
+	s.down = k->reply;
+	feed(&s, rate, from_ms);
+	s.down_from_ms = s.now_ms;
+	s.down_to_ms = s.now_ms + length_ms;
+	feed(&s, rate, s.down_to_ms);
+	feed(&s, rate, s.now_ms + 5 * MINUTE);
+	sim_run(&s, s.now_ms + 2 * HOUR);
+	closed_ms = s.first_close_ms == NEVER ? NEVER
+	                                      : s.first_close_ms - from_ms;
+	printf("%-8s %5.0f %6.2f %7zu %6zu %8.1f %9.1f %6zu %6zu\n", k->name,
+	    seconds(length_ms) / 60, rate, s.jobs, s.dead_good,
+	    seconds(closed_ms),
+	    seconds(s.first_good_ms == NEVER
+	                ? NEVER
+	                : s.first_good_ms - s.down_to_ms),
+	    s.closings, sim_open(&s));
+	BOUND(sim_open(&s) == 0, k->name);
+	BOUND(s.delivered == s.jobs - s.dead_good, k->name);
+	if (k->target_failure) {
+		BOUND(s.dead_good < 20 + WORKERS, k->name);
+		BOUND(rate < 1 || s.dead_good == 0, k->name);
+		BOUND(s.first_good_ms <= s.down_to_ms + 2 * MINUTE, k->name);
+	} else
+		/* 100 in a row, those in flight, and of the probes, one a
+		 * second, at most each second one ends an event */
+		BOUND(s.dead_good <= 100 + WORKERS + 600 + hours * 3600,
+		    k->name);
+	sim_free(&s);
+}
+
+static void
+table_outage(uint64_t seed)
+{
+	static const double rates[] = {0.02, 1, 10, 100};
+
+	printf("\nan outage, all events good; %d open at most\n", BUFFER);
+	printf("%-8s %5s %6s %7s %6s %8s %9s %6s %6s\n", "answer", "min",
+	    "rate/s", "events", "lost", "closed_s", "1st_ok_s", "closes",
+	    "stuck");
+	for (size_t k = 0; k < KINDS; k++)
+		for (size_t r = 0; r < 4; r++) {
+			row_outage(&kinds[k], 10 * MINUTE, rates[r], seed);
+			row_outage(&kinds[k], 8 * HOUR, rates[r], seed);
+		}
+}
+
+/* ---- bad events among good ones */
+
+static void
+row_poison(const struct kind *k, size_t n, double good_rate, bool at_once,
+    uint64_t seed)
+{
+	const struct br_sched_rules rules = sim_rules();
+	int64_t every_ms = (int64_t)(SECOND / good_rate);
+	size_t good = (size_t)(2 * HOUR / every_ms), put = 0;
+	struct sim s;
+
+	sim_init(&s, &rules, usual, seed, n + good);
+	s.bad = k->reply;
+	for (size_t i = 0; i < good; i++) {
+		while (put < n && (at_once || put * good < i * n))
+			(void)sim_put(&s, 1000000 + (long)put++, false);
+		(void)sim_put(&s, (long)i, true);
+		sim_run(&s, s.now_ms + every_ms);
+	}
+	sim_run(&s, s.now_ms + 48 * HOUR);
+	printf("%-8s %5zu %6.1f %-6s %6zu %6zu %5u %5u %10.1f %6zu %6zu\n",
+	    k->name, n, good_rate, at_once ? "once" : "spread", s.dead,
+	    s.dead_good, s.dead != 0 ? s.least : 0, s.most,
+	    seconds(s.slowest_ms), s.closings, sim_open(&s));
+	BOUND(s.dead_good == 0, k->name);
+	BOUND(s.delivered == good, k->name);
+	BOUND(s.least >= 5, k->name);
+	sim_free(&s);
+}
+
+static void
+table_poison(uint64_t seed)
+{
+	printf("\nn bad events among good ones for 2 h, each a key\n");
+	printf("%-8s %5s %6s %-6s %6s %6s %5s %5s %10s %6s %6s\n", "answer",
+	    "n", "good/s", "come", "dead", "lost", "least", "most",
+	    "slowest_ok", "closes", "stuck");
+	for (size_t k = 0; k < KINDS; k++)
+		for (int once = 0; once < 2; once++) {
+			row_poison(&kinds[k], 1, 1, once, seed);
+			row_poison(&kinds[k], 19, 1, once, seed);
+			row_poison(&kinds[k], 500, 1, once, seed);
+			row_poison(&kinds[k], 500, 10, once, seed);
+			row_poison(&kinds[k], 1000, 10, once, seed);
+		}
+}
+
+/* ---- a lane of bad events before a good one */
+
+static void
+row_lane(const struct reply *bad, size_t n, double good_rate, uint64_t seed)
+{
+	const struct br_sched_rules rules = sim_rules();
+	size_t others = 0;
+	struct job *behind;
+	struct sim s;
+
+	sim_init(&s, &rules, usual, seed, 1000000);
+	s.bad = *bad;
+	for (size_t i = 0; i < n; i++)
+		(void)sim_put(&s, 0, false);
+	behind = sim_put(&s, 0, true);
+	while (behind->end_ms == NEVER && s.now_ms < 60 * HOUR) {
+		if (good_rate > 0) {
+			(void)sim_put(&s, 1 + (long)others++ % KEYS, true);
+			sim_run(&s,
+			    s.now_ms + (int64_t)(SECOND / good_rate));
+		} else
+			sim_run(&s, s.now_ms + SECOND);
+	}
+	printf("%-8d %5zu %6.1f %10.1f %6zu\n", bad->status, n, good_rate,
+	    seconds(behind->end_ms), s.closings);
+	BOUND(behind->end_ms != NEVER, "lane");
+	BOUND(s.dead == n && s.dead_good == 0, "lane");
+	if (bad->status == 400)
+		BOUND(behind->end_ms <= (good_rate > 0 ? 10 : 60) * SECOND,
+		    "lane");
+	sim_free(&s);
+}
+
+static void
+table_lane(uint64_t seed)
+{
+	static const struct reply never = {400, BR_TRANSPORT_OK, 20, 0};
+	static const struct reply again = {500, BR_TRANSPORT_OK, 20, 0};
+
+	printf("\na lane of n bad events before a good one, healthy receiver\n");
+	printf("%-8s %5s %6s %10s %6s\n", "answer", "n", "good/s", "reached_s",
+	    "closes");
+	row_lane(&never, 150, 0, seed);
+	row_lane(&never, 150, 1, seed);
+	row_lane(&again, 150, 0, seed);
+	row_lane(&again, 150, 1, seed);
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+
+	printf("seed %llu\n", (unsigned long long)seed);
+	table_alone(seed);
+	table_outage(seed);
+	table_poison(seed);
+	table_lane(seed);
+	if (failures != 0)
+		printf("\n%d bounds are broken\n", failures);
+	return failures != 0;
+}
