@@ -191,8 +191,8 @@ take_prefix(struct br_slice *text)
 		i++;
 	if (i == 2 || i == text->len || text->data[i] != '.')
 		return BR_CHECKPOINT_FOREIGN;
-	if (i + 1 != BR_CHECKPOINT_PREFIX_CHARS ||
-	    memcmp(text->data, BR_CHECKPOINT_PREFIX, i) != 0)
+	if (memcmp(text->data, BR_CHECKPOINT_PREFIX,
+	        BR_CHECKPOINT_PREFIX_CHARS) != 0)
 		return BR_CHECKPOINT_VERSION;
 	text->data += BR_CHECKPOINT_PREFIX_CHARS;
 	text->len -= BR_CHECKPOINT_PREFIX_CHARS;

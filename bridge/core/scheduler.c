@@ -4,37 +4,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "bridge/core/lane.h"
-#include "bridge/core/share.h"
-#include "bridge/core/target.h"
+#include "bridge/core/scheduler_private.h"
 
 /* A worker stays with its connection for a lane at most so much younger. */
 #define PREFER_MS 50
-
-struct br_sched_part {
-	struct br_sched *sched;
-	void *opaque;
-	bool closed;
-	size_t count; /* references in here */
-	struct br_lane *lanes;
-};
-
-struct br_sched {
-	struct br_sched_rules rules;
-	struct br_lane_table lanes;
-	struct br_target_table targets; /* and all timers */
-	struct br_target **last_target; /* by worker; NULL: none yet */
-	struct br_share share;
-	uint64_t turns; /* taken so far */
-	struct br_ref *settled_first, *settled_last;
-	size_t settled_dead; /* dead ones in that list */
-	size_t ready;        /* READY lanes */
-	size_t delayed;      /* DELAYED lanes */
-	size_t lane_count;
-	size_t in_flight, dead, total;
-	size_t parts; /* not freed yet */
-	uint64_t serial;
-};
 
 struct br_sched *
 br_sched_new(const struct br_sched_rules *rules)
@@ -65,42 +38,6 @@ br_sched_free(struct br_sched *s)
 	br_target_table_free(&s->targets);
 	free(s->last_target);
 	free(s);
-}
-
-struct br_sched_part *
-br_sched_part_open(struct br_sched *s, void *opaque)
-{
-	struct br_sched_part *p = calloc(1, sizeof(*p));
-
-	if (p == NULL)
-		abort();
-	p->sched = s;
-	p->opaque = opaque;
-	s->parts++;
-	return p;
-}
-
-void *
-br_sched_part_opaque(const struct br_sched_part *p)
-{
-	return p->opaque;
-}
-
-size_t
-br_sched_part_count(const struct br_sched_part *p)
-{
-	return p->count;
-}
-
-void
-br_sched_part_free(struct br_sched_part *p)
-{
-	if (p == NULL)
-		return;
-	if (!p->closed || p->count != 0 || p->lanes != NULL)
-		abort();
-	p->sched->parts--;
-	free(p);
 }
 
 /* The reference leaves the engine, or (dead) waits for its burial. */
@@ -206,7 +143,10 @@ lane_serve(struct br_sched *s, struct br_lane *lane, int64_t now_ms)
 		lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
 	lane_aim(lane,
 	    br_stream_get(&s->targets, ref->event->target, ref->event->route));
-	lane_move(s, lane, BR_LANE_READY, now_ms, now_ms);
+	if (ref->due_ms > now_ms)
+		lane_move(s, lane, BR_LANE_DELAYED, ref->due_ms, now_ms);
+	else
+		lane_move(s, lane, BR_LANE_READY, now_ms, now_ms);
 }
 
 static struct br_lane *
@@ -454,6 +394,7 @@ fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 
 	if (ref->failure == NULL)
 		abort();
+	ref->part->failures++;
 	if (d->verdict == BR_NEVER || d->exhausted) {
 		ref->failure->reason = br_dead_reason(&s->rules.verdict, o);
 		lane_move(s, lane, BR_LANE_DEAD, 0, now_ms);
@@ -478,7 +419,8 @@ fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 		asked = (uint64_t)o->retry_after_ms;
 	d->wait_ms = (int64_t)br_retry_delay_ms(&s->rules.retry,
 	    ref->attempts > 0 ? ref->attempts : 1, asked, random);
-	lane_move(s, lane, BR_LANE_DELAYED, now_ms + d->wait_ms, now_ms);
+	ref->due_ms = now_ms + d->wait_ms;
+	lane_move(s, lane, BR_LANE_DELAYED, ref->due_ms, now_ms);
 }
 
 struct br_decision
@@ -539,20 +481,6 @@ br_sched_buried(struct br_sched *s, struct br_ref *ref, int64_t now_ms)
 	lane_serve(s, lane, now_ms);
 }
 
-void
-br_sched_stats(const struct br_sched *s, struct br_sched_stats *out)
-{
-	*out = (struct br_sched_stats){
-	    .in_flight = s->in_flight,
-	    .waiting = s->total - s->in_flight - s->dead,
-	    .delayed = s->delayed,
-	    .dead = s->dead,
-	    .lanes = s->lane_count,
-	    .settled_any = s->settled_first != NULL,
-	    .settled_dead = s->settled_dead != 0,
-	};
-}
-
 size_t
 br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit)
 {
@@ -579,12 +507,4 @@ br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit)
 		    stream->ready.count < room ? stream->ready.count : room;
 	}
 	return ready < limit ? ready : limit;
-}
-
-bool
-br_sched_suits(struct br_sched *s, uint32_t worker)
-{
-	const struct br_stream *next = br_stream_next(&s->targets, NULL, 0);
-
-	return next != NULL && next->target == s->last_target[worker];
 }

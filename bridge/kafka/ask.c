@@ -390,12 +390,11 @@ br_ask_free(struct br_ask *a, int wait_ms)
 	a->stop = true;
 	pthread_cond_signal(&a->changed);
 	pthread_mutex_unlock(&a->lock);
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_nsec += (long)wait_ms * 1000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	if (pthread_clockjoin_np(a->thread, NULL, CLOCK_MONOTONIC, &until) !=
-	    0) {
+	if (pthread_timedjoin_np(a->thread, NULL, &until) != 0) {
 		(void)pthread_detach(a->thread);
 		return false;
 	}

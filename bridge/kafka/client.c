@@ -329,13 +329,13 @@ br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms)
 		free(d);
 		return;
 	}
-	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += timeout_ms / 1000;
 	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;
 	}
-	if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
+	if (pthread_timedjoin_np(thread, NULL, &until) != 0)
 		(void)pthread_detach(thread);
 }

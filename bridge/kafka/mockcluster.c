@@ -281,6 +281,8 @@ void
 br_mock_fail(
     struct br_mock_cluster *m, enum br_mock_api api, int error, size_t count)
 {
+	if (count == 0)
+		rd_kafka_mock_clear_request_errors(m->cluster, (int16_t)api);
 	for (size_t i = 0; i < count; i++)
 		rd_kafka_mock_push_request_errors(
 		    m->cluster, (int16_t)api, 1, (rd_kafka_resp_err_t)error);

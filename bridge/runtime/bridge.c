@@ -416,6 +416,7 @@ step_end(struct br_bridge *b, int64_t now_ms)
 	if (b->phase == DRAINING &&
 	    (br_parts_quiet(b->parts) || now_ms >= leave_ms)) {
 		b->phase = LEAVING;
+		br_parts_leave(b->parts, now_ms);
 		br_consumer_close(b->consumer);
 	}
 	if (b->phase == LEAVING &&
@@ -508,6 +509,8 @@ loop(struct br_bridge *b)
 		burial_ms = br_burial_step(b->burial, now_ms);
 		drain_settled(b, now_ms);
 		parts_ms = br_parts_step(b->parts, now_ms);
+		if (br_parts_any_gone(b->parts))
+			br_burial_forget_gone(b->burial);
 		read_records(b, now_ms);
 		gauges(b, now_ms);
 		atomic_store(

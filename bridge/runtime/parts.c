@@ -206,7 +206,9 @@ revoked(struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms)
 	    br_kv_int("partitions", (int64_t)ev->positions->count));
 	br_positions_free(ps->revoked);
 	ps->revoked = copy_positions(ev->positions);
-	ps->revoke_until_ms = now_ms + ps->config->kafka.revoke_wait_ms;
+	ps->revoke_until_ms = now_ms;
+	if (!ps->leaving)
+		ps->revoke_until_ms += ps->config->kafka.revoke_wait_ms;
 	ps->revoke_lost = ev->lost;
 	for (size_t i = 0; i < ps->revoked->count; i++) {
 		struct br_part *part = br_parts_find(ps,
@@ -246,15 +248,19 @@ needs_commit(const struct br_part *part)
 static void
 step_revoke(struct br_parts *ps, int64_t now_ms)
 {
-	bool over = now_ms >= ps->revoke_until_ms + BR_LAST_COMMIT_MS;
-	bool late = now_ms >= ps->revoke_until_ms;
+	bool out = false, open = ps->committing != NULL;
 
-	for (struct br_part *part = ps->first; part != NULL && !over;
-	     part = part->next)
-		if (is_revoked(ps, part) &&
-		    ((part->out != 0 && !late) || needs_commit(part)))
-			return;
-	if (ps->committing != NULL && !over)
+	for (struct br_part *part = ps->first; part != NULL; part = part->next)
+		if (is_revoked(ps, part)) {
+			out = out || part->out != 0;
+			open = open || needs_commit(part);
+		}
+	if (out && now_ms < ps->revoke_until_ms)
+		return;
+	/* Only the last commit is left, and it has a limit of its own. */
+	if (now_ms < ps->revoke_until_ms)
+		ps->revoke_until_ms = now_ms;
+	if (open && now_ms < ps->revoke_until_ms + BR_LAST_COMMIT_MS)
 		return;
 	unassign(ps);
 }
@@ -279,7 +285,9 @@ commit(struct br_parts *ps, int64_t now_ms)
 			(void)br_positions_add(list, part->topic,
 			    part->partition,
 			    br_ledger_watermark(&part->ledger));
+	ps->commit_refused = false;
 	if (!br_consumer_commit(ps->consumer, list, &ps->commit_ticket, &err)) {
+		ps->commit_refused = true;
 		br_metric_add(BR_M_COMMIT_ERRORS, 1);
 		BR_LOG_LIMITED(BR_WARN, "commit", "commit failed",
 		    br_kv_str("because", err.text));
@@ -320,6 +328,7 @@ committed(struct br_parts *ps, const struct br_kafka_event *ev)
 			failed = true;
 	}
 	if (failed || ev->error != 0) {
+		ps->commit_refused = true;
 		br_metric_add(BR_M_COMMIT_ERRORS, 1);
 		BR_LOG_LIMITED(BR_WARN, "commit", "commit failed",
 		    br_kv_str("because", ev->text),
@@ -333,7 +342,8 @@ committed(struct br_parts *ps, const struct br_kafka_event *ev)
 static void
 step_commit(struct br_parts *ps, int64_t now_ms)
 {
-	bool hurry = ps->revoked != NULL || ps->shutting_down;
+	bool hurry = (ps->revoked != NULL || ps->shutting_down) &&
+	             !ps->commit_refused;
 
 	if (ps->committing != NULL) {
 		if (now_ms < ps->commit_until_ms)
@@ -441,6 +451,14 @@ br_parts_shutdown(struct br_parts *ps, int64_t now_ms)
 		close_part(ps, part);
 }
 
+void
+br_parts_leave(struct br_parts *ps, int64_t now_ms)
+{
+	ps->leaving = true;
+	if (ps->revoked != NULL && ps->revoke_until_ms > now_ms)
+		ps->revoke_until_ms = now_ms;
+}
+
 bool
 br_parts_quiet(const struct br_parts *ps)
 {
@@ -468,6 +486,12 @@ br_parts_ready(const struct br_parts *ps)
 		    part->state == BR_PART_STARTING)
 			return false;
 	return true;
+}
+
+bool
+br_parts_any_gone(const struct br_parts *ps)
+{
+	return ps->gone != NULL;
 }
 
 uint64_t

@@ -169,8 +169,12 @@ begin(struct br_parts *ps, struct br_part *part, struct br_positions *list)
 		    list, part->topic, part->partition, part->ledger.next);
 		return;
 	}
+	/* A hold paused it, and a position does not end a pause. */
+	part->paused = false;
 	if (!br_consumer_seek(ps->consumer, part->topic, part->partition,
-	        part->ledger.next, &err))
+	        part->ledger.next, &err) ||
+	    !br_consumer_pause(
+	        ps->consumer, part->topic, part->partition, false, &err))
 		BR_LOG(BR_WARN, "seek failed", br_kv_str("because", err.text));
 }
 
@@ -248,6 +252,24 @@ first_start(struct br_parts *ps, struct br_part *part,
 	}
 }
 
+/* Goes on with what is in the log. Events that are still open keep their
+ * places: below a hole they go on to hold the watermark. */
+static void
+step_over(struct br_parts *ps, struct br_part *part,
+    const struct br_position *pos, bool below, int64_t now_ms)
+{
+	part->gap = false;
+	if (part->ledger.first == NULL)
+		start_at(ps, part, pos->low, pos->high,
+		    "kafka.on_gap = \"earliest\"");
+	else if (below) {
+		br_ledger_pass(&part->ledger, pos->low);
+		br_start_read(ps, part);
+	} else
+		/* Another log: what is open belongs to the old one. */
+		br_parts_renew(ps, part, now_ms);
+}
+
 /* The position is not in the log: a hole, or a log that is shorter. */
 static void
 gap(struct br_parts *ps, struct br_part *part, const struct br_position *pos,
@@ -276,9 +298,7 @@ gap(struct br_parts *ps, struct br_part *part, const struct br_position *pos,
 		    br_kv_str("because", why));
 		if (below)
 			br_metric_add_label(BR_M_SKIPPED, "gap", pos->low - at);
-		part->gap = false;
-		start_at(ps, part, pos->low, pos->high,
-		    "kafka.on_gap = \"earliest\"");
+		step_over(ps, part, pos, below, now_ms);
 		return;
 	}
 	(void)snprintf(why + strlen(why), sizeof(why) - strlen(why),

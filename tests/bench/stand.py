@@ -1,5 +1,5 @@
 """The stand: receiver, subjects (bridge and floor) and topics, each started, watched and ended from outside."""
-import json, os, re, shutil, signal, subprocess, time, urllib.request, uuid
+import json, os, re, shutil, subprocess, time, urllib.request, uuid
 from pathlib import Path
 
 from acceptance import ports
@@ -70,6 +70,12 @@ class Subject:
         return self
 
     def cpu_s(self):
+        """Of its present threads, to the nanosecond."""
+        tasks = Path(f"/proc/{self.proc.pid}/task").iterdir()
+        return sum(int((t / "schedstat").read_text().split()[0]) for t in tasks) / 1e9
+
+    def cpu_since_start_s(self):
+        """Of all threads, also of those that have ended, in ticks."""
         f = Path(f"/proc/{self.proc.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(f[11]) + int(f[12])) / HZ
 
@@ -88,12 +94,13 @@ class Subject:
     def stop(self, seconds=15):
         """(seconds it took, exit status or None)"""
         start = now()
-        self.proc.send_signal(signal.SIGTERM)
+        self.proc.terminate()
         try:
-            return now() - start if self.proc.wait(seconds) is None else now() - start, self.proc.returncode
+            status = self.proc.wait(seconds)
         except subprocess.TimeoutExpired:
+            status = None
             self.kill()
-            return now() - start, None
+        return now() - start, status
 
 
 class Floor(Subject):
@@ -141,7 +148,7 @@ def body(n, keys, size=512):
     return (head + "x" * (size - len(head) - 2) + '"}').encode()
 
 
-def produce(bench, topic, count, keys=1000, first=0, rate=0, key_of=None):
+def produce(bench, topic, count, keys=1000, first=0, rate=0):
     """Events first … first + count - 1 over so many keys in turn; evenly spread when a rate (per second) is given."""
     producer = bench.kafka.producer(**({"linger.ms": 0} if rate else {"linger.ms": 20, "enable.idempotence": True, "queue.buffering.max.messages": 500000}),
                                     partitioner="murmur2_random")

@@ -22,7 +22,6 @@
 struct job {
 	struct br_ref ref; /* first: a reference is its job */
 	struct br_event event;
-	struct br_failure failure;
 	char key[24];
 	bool good;      /* the receiver takes it when it is well */
 	int kind;       /* the scenario's */
@@ -46,11 +45,13 @@ struct sim {
 	struct br_sched *sched;
 	struct br_sched_part *part;
 	receiver *receive;
+	const char *target, *route; /* of what is put next */
 	uint64_t random;
 	int64_t now_ms;
 	int64_t down_from_ms, down_to_ms; /* the scenario's outage, … */
 	struct reply down;                /* … and what is said then */
 	struct reply bad;                 /* what bad events get */
+	struct br_failure failure;        /* of all: nobody reads it here */
 	struct job *job;
 	size_t jobs, room;
 	size_t delivered, dead, dead_good;
@@ -106,6 +107,8 @@ sim_init(struct sim *s, const struct br_sched_rules *rules, receiver *receive,
 {
 	*s = (struct sim){
 	    .receive = receive,
+	    .target = "https://receiver.test:443",
+	    .route = "",
 	    .random = seed | 1,
 	    .room = room,
 	    .down_from_ms = NEVER,
@@ -122,22 +125,24 @@ sim_init(struct sim *s, const struct br_sched_rules *rules, receiver *receive,
 		abort();
 }
 
-/* Puts one; `key` < 0: an order of its own. */
+/* Puts one; `kind` is the scenario's, 0 where it has none. `key` < 0: an
+ * order of its own. */
 static inline struct job *
-sim_put(struct sim *s, long key, bool good)
+sim_put(struct sim *s, long key, bool good, int kind)
 {
 	struct job *job = &s->job[s->jobs++];
 
 	if (s->jobs > s->room)
 		abort();
 	job->good = good;
+	job->kind = kind;
 	job->put_ms = s->now_ms;
 	job->end_ms = NEVER;
 	if (key >= 0)
 		(void)snprintf(job->key, sizeof(job->key), "%ld", key);
 	job->event.order_key = br_slice_str(job->key);
-	job->event.target = "https://receiver.test:443";
-	job->event.route = "";
+	job->event.target = s->target;
+	job->event.route = s->route;
 	job->event.max_attempts = 5;
 	job->ref.event = &job->event;
 	job->ref.part = s->part;
@@ -193,7 +198,7 @@ sim_end(struct sim *s, uint32_t w)
 
 	s->worker[w].job = NULL;
 	if (r->status / 100 != 2)
-		job->ref.failure = &job->failure;
+		job->ref.failure = &s->failure;
 	d = br_sched_give_back(
 	    s->sched, w, &job->ref, &o, s->now_ms, sim_random(s));
 	if (d.change == BR_TARGET_OPENED)
@@ -217,8 +222,7 @@ sim_take(struct sim *s)
 		struct br_ref *ref;
 
 		if (s->worker[w].job == NULL) {
-			ref =
-			    br_sched_take(s->sched, w, s->now_ms, &wake_ms);
+			ref = br_sched_take(s->sched, w, s->now_ms, &wake_ms);
 			if (wake_ms < next_ms)
 				next_ms = wake_ms;
 			if (ref == NULL)
@@ -226,8 +230,7 @@ sim_take(struct sim *s)
 			s->worker[w].job = (struct job *)ref;
 			s->worker[w].job->requests++;
 			s->requests++;
-			s->worker[w].reply =
-			    s->receive(s, s->worker[w].job);
+			s->worker[w].reply = s->receive(s, s->worker[w].job);
 			s->worker[w].end_ms =
 			    s->now_ms + s->worker[w].reply.takes_ms;
 		}

@@ -66,6 +66,7 @@ struct br_ref {
 	struct br_ref *settled_next; /* in the settled list */
 	struct br_lane *lane;
 	uint32_t attempts;  /* requests handed to the HTTP client that count */
+	int64_t due_ms;     /* not before, as its first; 0: now */
 	uint32_t uncounted; /* … and that do not: throttled ones */
 	uint64_t serial;    /* tells events apart while the engine runs */
 	bool probe;         /* in flight: a probe of a closed target */

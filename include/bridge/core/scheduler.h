@@ -51,12 +51,16 @@ void br_sched_part_close(
     struct br_sched *s, struct br_sched_part *p, int64_t now_ms);
 /* References of it that are still in the scheduler. */
 size_t br_sched_part_count(const struct br_sched_part *p);
+/* How many attempts of its events have failed, ever: whether there is
+ * something new to write down. */
+uint64_t br_sched_part_failures(const struct br_sched_part *p);
 /* Closed and empty only; aborts otherwise. The caller's thread only, with no
  * lock needed but that of the scheduler. */
 void br_sched_part_free(struct br_sched_part *p);
 
 /*
- * Puts an event at the end of its lane. An event whose `reason` is set is
+ * Puts an event at the end of its lane. `attempts` and `due_ms` of the
+ * reference say what is known from before a restart, 0 otherwise. An event whose `reason` is set is
  * never sent: it comes back as dead when it is the first of its lane.
  */
 void br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms);
@@ -126,6 +130,13 @@ struct br_sched_stats {
 	bool settled_dead; /* … and holds a dead one: wake the Kafka thread */
 };
 void br_sched_stats(const struct br_sched *s, struct br_sched_stats *out);
+
+/*
+ * What has been tried of an open reference, for the checkpoint: attempts that
+ * are over and count, and when it is due (0: now). False: nothing.
+ */
+bool br_sched_tried(
+    const struct br_ref *ref, uint32_t *attempts, int64_t *due_ms);
 
 /* How many workers would find something to do now, at most `limit`: due, and
  * allowed by windows, holds and probes. */

@@ -64,7 +64,10 @@ enum br_mock_api {
 	BR_MOCK_HEARTBEAT = 12
 };
 
-/* The next `count` such requests are answered with this Kafka error. */
+/*
+ * The next `count` such requests are answered with this Kafka error; with a
+ * count of 0, what is left of earlier calls is taken back.
+ */
 void br_mock_fail(
     struct br_mock_cluster *m, enum br_mock_api api, int error, size_t count);
 

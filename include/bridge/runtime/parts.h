@@ -81,6 +81,8 @@ int64_t br_parts_step(struct br_parts *ps, int64_t now_ms);
 
 /* Begins the end: nothing is read, what waits is dropped. */
 void br_parts_shutdown(struct br_parts *ps, int64_t now_ms);
+/* Patience has ended: what is still out is not waited for any more. */
+void br_parts_leave(struct br_parts *ps, int64_t now_ms);
 /* True when all that was in flight is back and committed. */
 bool br_parts_quiet(const struct br_parts *ps);
 
@@ -90,6 +92,9 @@ bool br_parts_waiting(const struct br_parts *ps);
 /* True once the group gave us an assignment (which may be empty), and every
  * partition of it has found its start. */
 bool br_parts_ready(const struct br_parts *ps);
+
+/* True while events of a partition that is gone are still out. */
+bool br_parts_any_gone(const struct br_parts *ps);
 
 /* Bytes of open events over all partitions. */
 uint64_t br_parts_open_bytes(const struct br_parts *ps);

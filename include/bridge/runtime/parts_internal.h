@@ -35,8 +35,10 @@ struct br_parts {
 	struct br_positions *committing; /* under way; NULL: none */
 	uint64_t commit_ticket;
 	int64_t commit_until_ms;
+	bool commit_refused;          /* the last one: no hurry then */
 	struct br_positions *revoked; /* being given up; NULL: none */
 	int64_t revoke_until_ms;
+	bool leaving; /* patience has ended: no revoke waits */
 	bool revoke_lost;
 };
 

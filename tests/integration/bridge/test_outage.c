@@ -134,13 +134,13 @@ outage(struct rig *r, int error, size_t failures)
 static void
 refused(void **state)
 {
-	outage(*state, AUTHORIZATION_FAILED, 8);
+	outage(*state, AUTHORIZATION_FAILED, 4);
 }
 
 static void
 timed_out(void **state)
 {
-	outage(*state, REQUEST_TIMED_OUT, 60);
+	outage(*state, REQUEST_TIMED_OUT, 20);
 }
 
 /* The idempotent producer is beyond repair: a new one is made. */
@@ -204,33 +204,6 @@ too_large_for_headers(void **state)
 	    rig_header(letter, "outbox.dlq.http.status"), "400");
 }
 
-/* Stopping while dead letters cannot be written loses and ends nothing. */
-static void
-stop_in_an_outage(void **state)
-{
-	struct rig *r = *state;
-	size_t letters = rig_letters(r);
-	unsigned bad, behind;
-	int64_t began_ms, at;
-
-	atomic_store(&r->gate, SHUT);
-	bad = doomed(r, 0, BAD);
-	behind = rig_event(r, 0, BAD);
-	rig_flush(r);
-	at = rig_look(r, bad).offset;
-	WAIT_FOR(rig_look(r, bad).requests == 1);
-	br_mock_fail(r->mock, BR_MOCK_PRODUCE, REQUEST_TIMED_OUT, 300);
-	atomic_store(&r->gate, ALL_GO);
-	WAIT_FOR(rig_complains(r, "dlq_unavailable"));
-	began_ms = br_clock_mono_ms();
-	assert_int_equal(rig_stop(r), BR_EXIT_OK);
-	assert_true(br_clock_mono_ms() - began_ms < 15000);
-	assert_int_equal(rig_committed(r, 0), at);
-	assert_int_equal(rig_look(r, behind).requests, 0);
-	assert_int_equal(rig_letters(r), letters);
-	rig_start(r);
-}
-
 int
 main(void)
 {
@@ -240,7 +213,6 @@ main(void)
 	    cmocka_unit_test(broken_producer),
 	    cmocka_unit_test(refused_timestamp),
 	    cmocka_unit_test(too_large_for_headers),
-	    cmocka_unit_test(stop_in_an_outage),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

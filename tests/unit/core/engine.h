@@ -35,6 +35,25 @@ engine_rules(void)
 	};
 }
 
+#define FAILURES 3
+#define AFTER 3
+#define PROBE_MS 1000
+#define PROBE_MAX_MS 4000
+
+/* … with a breaker that closes soon. */
+static inline struct br_sched_rules
+engine_breaker(void)
+{
+	struct br_sched_rules rules = engine_rules();
+
+	rules.health = (struct br_health_rules){.failures = FAILURES,
+	    .after = AFTER,
+	    .probe_ms = PROBE_MS,
+	    .probe_max_ms = PROBE_MAX_MS};
+	(void)br_status_set_add(&rules.verdict.throttle_on, "429");
+	return rules;
+}
+
 static inline struct engine
 engine_with(const struct br_sched_rules *rules)
 {
@@ -67,6 +86,16 @@ engine_put_to(
 {
 	struct br_ref *ref = ref_new(e->part, offset, key, target);
 
+	br_sched_put(e->s, ref, e->now_ms);
+	return ref;
+}
+
+static inline struct br_ref *
+engine_put_route(struct engine *e, int64_t offset, const char *route)
+{
+	struct br_ref *ref = ref_new(e->part, offset, NULL, TARGET);
+
+	ref->event->route = route;
 	br_sched_put(e->s, ref, e->now_ms);
 	return ref;
 }

@@ -63,6 +63,7 @@ static void
 test_refuses(void **state)
 {
 	char text[] = "Zm9v";
+	uint8_t out[3];
 
 	(void)state;
 	assert_true(decode("Z") == SIZE_MAX);
@@ -77,8 +78,10 @@ test_refuses(void **state)
 		        strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst"
 		               "uvwxyz0123456789+/",
 		            c) != NULL);
-		assert_int_equal(br_base64_span((const uint8_t *)text, 4) == 2,
-		    decode(text) == SIZE_MAX || c == 0);
+		assert_int_equal(
+		    br_base64_decode((const uint8_t *)text, 4, out),
+		    br_base64_span((const uint8_t *)text, 4) == 4 ? 3
+		                                                  : SIZE_MAX);
 	}
 	assert_int_equal(br_base64_span((const uint8_t *)text, 0), 0);
 	assert_int_equal(br_base64_span((const uint8_t *)text, 2), 2);

@@ -401,6 +401,24 @@ test_ends_where_the_alphabet_ends(void **state)
 	}
 }
 
+/* Whoever writes megabytes there costs no memory. */
+static void
+test_ignores_what_is_too_long(void **state)
+{
+	static char text[10 * BR_CHECKPOINT_MAX];
+	const struct br_checkpoint_id id = id_at(1000);
+
+	(void)state;
+	memset(text, 'A', sizeof(text));
+	memcpy(text, "ob1.", 4);
+	assert_int_equal(
+	    judge(&id, text, BR_CHECKPOINT_MAX, 2000), BR_CHECKPOINT_CHECKSUM);
+	assert_int_equal(judge(&id, text, BR_CHECKPOINT_MAX + 2, 2000),
+	    BR_CHECKPOINT_DAMAGED);
+	assert_int_equal(
+	    judge(&id, text, sizeof(text), 2000), BR_CHECKPOINT_DAMAGED);
+}
+
 /* The checksum is right, what it covers is not. */
 static void
 test_ignores_what_is_malformed(void **state)
@@ -419,9 +437,11 @@ test_ignores_what_is_malformed(void **state)
 	    "ob1.AAABAcV4/NY",             /* due in 1970, which is no time */
 	    "ob1.AAABg4CAgIBAtNLOIw",      /* due too late */
 	    "ob1.AAAB////////////AboxCyE", /* due: the sum would wrap */
-	    "ob1.gQAFVvJPhg",              /* 1 in two bytes */
-	    "ob1.AYXUadlc",                /* ends inside of a number */
-	    "ob1.Af///////////wK93Nzx",    /* a number of 65 bits */
+	    "ob1.AAABgfeDrA0AAf///////////wHr02o1", /* likewise, of the second */
+	    "ob1.AAABgfeDrA0AAYD3g6wNuiVnOA",       /* due in 1970, relative */
+	    "ob1.gQAFVvJPhg",                       /* 1 in two bytes */
+	    "ob1.AYXUadlc",             /* ends inside of a number */
+	    "ob1.Af///////////wK93Nzx", /* a number of 65 bits */
 	};
 	const struct br_checkpoint_id id = id_at(1000);
 
@@ -519,6 +539,7 @@ main(void)
 	    cmocka_unit_test(test_look_ups),
 	    cmocka_unit_test(test_ignores_what_is_not_ours),
 	    cmocka_unit_test(test_ends_where_the_alphabet_ends),
+	    cmocka_unit_test(test_ignores_what_is_too_long),
 	    cmocka_unit_test(test_ignores_what_is_malformed),
 	    cmocka_unit_test(test_ignores_what_is_beyond_the_log),
 	    cmocka_unit_test(test_ignores_what_is_another_partitions),

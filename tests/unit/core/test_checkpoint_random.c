@@ -237,6 +237,70 @@ test_random_ledgers(void **state)
 	free(s);
 }
 
+/* ---- one life after another */
+
+/* What is true, whatever a checkpoint had room for. */
+struct truth {
+	bool settled[SPAN];
+	int64_t committed;
+	char text[600];
+	size_t len;
+};
+
+/* Begins where the last life's commit and checkpoint say, reads on, settles
+ * some, commits, and ends without a word. */
+static void
+live(struct truth *t, uint64_t *seed)
+{
+	const struct br_checkpoint_now now = {SPAN, NOW, LONGEST};
+	struct br_ref *ref = must_calloc(SPAN * sizeof(*ref));
+	struct br_checkpoint_id id = id_at(t->committed);
+	enum br_checkpoint_verdict v;
+	struct br_checkpoint *c = read_exactly(&id, t->text, t->len, &now, &v);
+	int64_t head = t->committed + (int64_t)seed_below(seed, 400);
+	struct br_ledger l;
+
+	assert_int_equal(
+	    v, t->len > 0 ? BR_CHECKPOINT_READ : BR_CHECKPOINT_NONE);
+	br_ledger_init(&l, t->committed);
+	for (int64_t i = t->committed; i < head && i < SPAN; i++) {
+		if (br_checkpoint_settled(c, i)) {
+			assert_true(t->settled[i]);
+			br_ledger_pass(&l, i + 1);
+			continue;
+		}
+		ref[i].offset = i;
+		br_ledger_open(&l, &ref[i]);
+		if (seed_below(seed, 3) != 0) {
+			t->settled[i] = true;
+			br_ledger_settle(&l, &ref[i]);
+		}
+	}
+	br_checkpoint_free(c);
+	id.offset = t->committed = br_ledger_watermark(&l);
+	t->len = br_checkpoint_encode(
+	    &id, &l, NULL, 0, seed_below(seed, sizeof(t->text)), t->text);
+	for (int64_t i = 0; i < t->committed; i++)
+		assert_true(t->settled[i]);
+	free(ref);
+}
+
+static void
+test_lives(void **state)
+{
+	uint64_t seed = seed_take();
+
+	(void)state;
+	for (int run = 0; run < 20; run++) {
+		struct truth t = {.len = 0};
+		int lives = 0;
+
+		for (; t.committed < SPAN; lives++)
+			live(&t, &seed);
+		assert_true(lives > 1);
+	}
+}
+
 /* ---- damage */
 
 static void
@@ -424,6 +488,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_random_ledgers),
+	    cmocka_unit_test(test_lives),
 	    cmocka_unit_test(test_every_damage_is_seen),
 	    cmocka_unit_test(test_sizes),
 	    cmocka_unit_test(test_sizes_of_regular_ledgers),

@@ -1,4 +1,4 @@
-/* Targets: who is served next, and that their number is bounded. */
+/* Targets and their streams: who is served next; their number is bounded. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,114 +7,286 @@
 
 #include <stdio.h>
 
-#include "bridge/core/target.h"
+#include "bridge/core/share.h"
 
 #define SLACK_MS 50
+#define MINUTE_MS 60000
+
+static const struct br_health_rules rules = {.connections = 4,
+    .failures = 1,
+    .probe_ms = 1000,
+    .probe_max_ms = 60000};
+
+/* A table and lanes that may stand in its streams. */
+struct bench {
+	struct br_target_table t;
+	struct br_lane lane[5];
+};
+
+static void
+set_up(struct bench *b)
+{
+	*b = (struct bench){.t.rules = &rules};
+	for (size_t i = 0; i < 5; i++)
+		b->lane[i].place = (struct br_heap_node){
+		    .index = BR_HEAP_OUT, .owner = &b->lane[i]};
+}
+
+static void
+ready(struct bench *b, struct br_stream *s, size_t i, int64_t since_ms)
+{
+	br_stream_ready(&b->t, s, &b->lane[i], since_ms, since_ms);
+}
+
+static void
+unready(struct bench *b, struct br_stream *s, size_t i)
+{
+	br_stream_unready(&b->t, s, &b->lane[i], 0);
+}
+
+static struct br_stream *
+next(struct bench *b)
+{
+	return br_stream_next(&b->t, NULL, 0);
+}
 
 static void
 test_one_for_each_name(void **state)
 {
-	struct br_target_table t = {0};
-	struct br_target *one = br_target_get(&t, "https://a.test:443");
-	struct br_target *two = br_target_get(&t, "https://a.test:8443");
+	struct bench b;
+	struct br_stream *one, *two, *other;
 
 	(void)state;
+	set_up(&b);
+	one = br_stream_get(&b.t, "https://a.test:443", "r");
+	two = br_stream_get(&b.t, "https://a.test:443", "");
+	other = br_stream_get(&b.t, "https://a.test:8443", "r");
 	assert_ptr_not_equal(one, two);
-	assert_string_equal(one->name, "https://a.test:443");
-	assert_string_equal(two->name, "https://a.test:8443");
-	assert_ptr_equal(br_target_get(&t, "https://a.test:443"), one);
-	assert_ptr_equal(br_target_get(&t, "https://a.test:8443"), two);
-	assert_int_equal(t.count, 2);
-	assert_null(br_target_next(&t, NULL, SLACK_MS));
-	assert_null(br_target_next(&t, one, SLACK_MS));
-	br_target_table_free(&t);
+	assert_ptr_equal(one->target, two->target);
+	assert_ptr_not_equal(one->target, other->target);
+	assert_string_equal(one->target->name, "https://a.test:443");
+	assert_string_equal(other->target->name, "https://a.test:8443");
+	assert_string_equal(one->route, "r");
+	assert_string_equal(two->route, "");
+	assert_ptr_equal(br_stream_get(&b.t, "https://a.test:443", "r"), one);
+	assert_ptr_equal(br_stream_get(&b.t, "https://a.test:443", ""), two);
+	assert_int_equal(b.t.count, 2);
+	assert_null(next(&b));
+	assert_null(br_stream_next(&b.t, one->target, SLACK_MS));
+	assert_null(br_stream_turn(&b.t));
+	br_target_table_free(&b.t);
 }
 
-/* The head of a target's list decides when it is its turn. */
+/* The oldest lane of a stream decides when it is its turn. */
 static void
 test_oldest_first(void **state)
 {
-	struct br_target_table t = {0};
-	struct br_target *a = br_target_get(&t, "a");
-	struct br_target *b = br_target_get(&t, "b");
-	struct br_lane lane[5] = {0};
+	struct br_stream *a, *c;
+	struct bench b;
 
 	(void)state;
-	br_target_ready(&t, b, &lane[0], 10);
-	br_target_ready(&t, a, &lane[1], 20);
-	br_target_ready(&t, b, &lane[2], 30);
-	br_target_ready(&t, a, &lane[3], 40);
-	br_target_ready(&t, a, &lane[4], 50);
-	assert_ptr_equal(br_target_next(&t, NULL, 0), b);
-	br_target_unready(&t, b, &lane[0]);
-	assert_ptr_equal(br_target_next(&t, NULL, 0), a);
-	/* out of the middle and off the end: nothing changes for the rest */
-	br_target_unready(&t, a, &lane[3]);
-	br_target_unready(&t, a, &lane[4]);
-	assert_ptr_equal(a->first, &lane[1]);
-	assert_ptr_equal(a->last, &lane[1]);
-	br_target_unready(&t, a, &lane[1]);
-	assert_null(a->first);
-	assert_null(a->last);
-	assert_ptr_equal(br_target_next(&t, NULL, 0), b);
-	assert_ptr_equal(b->first, &lane[2]);
-	br_target_ready(&t, a, &lane[1], 60);
-	assert_ptr_equal(br_target_next(&t, NULL, 0), b);
-	br_target_unready(&t, b, &lane[2]);
-	assert_ptr_equal(br_target_next(&t, NULL, 0), a);
-	br_target_unready(&t, a, &lane[1]);
-	assert_null(br_target_next(&t, NULL, 0));
-	br_target_table_free(&t);
+	set_up(&b);
+	a = br_stream_get(&b.t, "a", "");
+	c = br_stream_get(&b.t, "c", "");
+	ready(&b, c, 0, 10);
+	ready(&b, a, 1, 20);
+	ready(&b, c, 2, 30);
+	ready(&b, a, 3, 40);
+	ready(&b, a, 4, 15); /* was due before: it is older */
+	assert_ptr_equal(next(&b), c);
+	assert_ptr_equal(br_stream_pick(c), &b.lane[0]);
+	unready(&b, c, 0);
+	assert_ptr_equal(next(&b), a);
+	assert_ptr_equal(br_stream_pick(a), &b.lane[4]);
+	unready(&b, a, 3);
+	unready(&b, a, 4);
+	assert_ptr_equal(next(&b), a);
+	assert_ptr_equal(br_stream_pick(a), &b.lane[1]);
+	assert_int_equal(br_ready_ms(a->turn.key), 20);
+	unready(&b, a, 1);
+	assert_ptr_equal(next(&b), c);
+	ready(&b, a, 1, 60);
+	assert_ptr_equal(next(&b), c);
+	unready(&b, c, 2);
+	assert_ptr_equal(next(&b), a);
+	unready(&b, a, 1);
+	assert_null(next(&b));
+	br_target_table_free(&b.t);
+}
+
+/* What is ready since the same millisecond keeps its order. */
+static void
+test_order_within_a_ms(void **state)
+{
+	struct br_stream *a;
+	struct bench b;
+
+	(void)state;
+	set_up(&b);
+	a = br_stream_get(&b.t, "a", "");
+	for (size_t i = 0; i < 5; i++)
+		ready(&b, a, i, 7);
+	for (size_t i = 0; i < 5; i++) {
+		assert_ptr_equal(br_stream_pick(a), &b.lane[i]);
+		unready(&b, a, i);
+	}
+	br_target_table_free(&b.t);
 }
 
 static void
 test_preference_has_a_limit(void **state)
 {
-	struct br_target_table t = {0};
-	struct br_target *a = br_target_get(&t, "a");
-	struct br_target *b = br_target_get(&t, "b");
-	struct br_target *c = br_target_get(&t, "c");
-	struct br_lane lane[2] = {0};
+	struct br_stream *a, *c, *d;
+	struct bench b;
 
 	(void)state;
-	br_target_ready(&t, a, &lane[0], 1000);
-	br_target_ready(&t, b, &lane[1], 1050);
-	assert_ptr_equal(br_target_next(&t, b, SLACK_MS), b);
-	assert_ptr_equal(br_target_next(&t, b, SLACK_MS - 1), a);
-	assert_ptr_equal(br_target_next(&t, a, SLACK_MS), a);
-	assert_ptr_equal(br_target_next(&t, c, SLACK_MS), a);
-	assert_ptr_equal(br_target_next(&t, NULL, SLACK_MS), a);
-	br_target_unready(&t, a, &lane[0]);
-	br_target_unready(&t, b, &lane[1]);
-	br_target_table_free(&t);
+	set_up(&b);
+	a = br_stream_get(&b.t, "a", "");
+	c = br_stream_get(&b.t, "c", "");
+	d = br_stream_get(&b.t, "d", "");
+	ready(&b, a, 0, 1000);
+	ready(&b, c, 1, 1050);
+	assert_ptr_equal(br_stream_next(&b.t, c->target, SLACK_MS), c);
+	assert_ptr_equal(br_stream_next(&b.t, c->target, SLACK_MS - 1), a);
+	assert_ptr_equal(br_stream_next(&b.t, a->target, SLACK_MS), a);
+	assert_ptr_equal(br_stream_next(&b.t, d->target, SLACK_MS), a);
+	assert_ptr_equal(br_stream_next(&b.t, NULL, SLACK_MS), a);
+	unready(&b, a, 0);
+	unready(&b, c, 1);
+	br_target_table_free(&b.t);
+}
+
+/* A hold takes one stream out of the turns, and sets a timer. */
+static void
+test_hold(void **state)
+{
+	struct br_stream *held, *other;
+	struct bench b;
+
+	(void)state;
+	set_up(&b);
+	held = br_stream_get(&b.t, "a", "one");
+	other = br_stream_get(&b.t, "a", "two");
+	br_stream_hold(held, 500);
+	br_stream_hold(held, 400); /* shorter: the longer one stays */
+	ready(&b, held, 0, 10);
+	ready(&b, other, 1, 20);
+	assert_ptr_equal(next(&b), other);
+	assert_int_equal(br_heap_top(&b.t.timers)->key, 500);
+	assert_ptr_equal(br_heap_top(&b.t.timers)->owner, held);
+	br_target_update(&b.t, held->target, 499);
+	assert_ptr_equal(next(&b), other);
+	br_target_update(&b.t, held->target, 500);
+	assert_ptr_equal(next(&b), held);
+	assert_null(br_heap_top(&b.t.timers));
+	held->hold_probing = true;
+	br_target_update(&b.t, held->target, 501);
+	assert_ptr_equal(next(&b), other);
+	assert_null(br_heap_top(&b.t.timers));
+	br_stream_lift(held);
+	br_target_update(&b.t, held->target, 502);
+	assert_ptr_equal(next(&b), held);
+	unready(&b, held, 0);
+	unready(&b, other, 1);
+	br_target_table_free(&b.t);
+}
+
+/* A closed target is out of the turns until its probe is due. */
+static void
+test_closed(void **state)
+{
+	struct br_stream *a;
+	struct bench b;
+
+	(void)state;
+	set_up(&b);
+	a = br_stream_get(&b.t, "a", "");
+	assert_true(br_health_end(&a->target->health, &rules, false,
+	    BR_SIGN_FAILURE, 1, false, false, 100));
+	br_target_update(&b.t, a->target, 100);
+	assert_null(br_heap_top(&b.t.timers)); /* nobody wants to go there */
+	ready(&b, a, 0, 200);
+	assert_null(next(&b));
+	assert_ptr_equal(br_heap_top(&b.t.timers)->owner, a->target);
+	assert_int_equal(br_heap_top(&b.t.timers)->key, 1100);
+	br_target_probe_now(&b.t, 300);
+	assert_null(br_heap_top(&b.t.timers));
+	assert_ptr_equal(next(&b), a);
+	unready(&b, a, 0);
+	assert_null(next(&b));
+	br_target_table_free(&b.t);
+}
+
+/* The last free worker: for who has none; alone at it, for anybody. */
+static void
+test_share(void **state)
+{
+	struct br_stream *a, *c;
+	struct br_share share;
+	struct bench b;
+	int64_t until_ms;
+
+	(void)state;
+	set_up(&b);
+	a = br_stream_get(&b.t, "a", "");
+	c = br_stream_get(&b.t, "c", "");
+	br_share_init(&share);
+	assert_null(br_share_last(&share, &b.t, 0, &until_ms));
+	assert_true(until_ms == INT64_MAX);
+	ready(&b, a, 0, 10);
+	ready(&b, c, 1, 20);
+	br_share_note(&share, a->target, 1000);
+	a->target->in_flight = 3;
+	/* nobody else was there */
+	assert_ptr_equal(br_share_last(&share, &b.t, 1000, &until_ms), a);
+	br_share_note(&share, c->target, 2000);
+	br_share_note(&share, a->target, 3000);
+	assert_ptr_equal(br_share_last(&share, &b.t, 3000, &until_ms), c);
+	c->target->in_flight = 1;
+	assert_null(br_share_last(&share, &b.t, 3000, &until_ms));
+	assert_int_equal(until_ms, 2000 + MINUTE_MS);
+	assert_null(br_share_last(&share, &b.t, until_ms - 1, &until_ms));
+	assert_ptr_equal(br_share_last(&share, &b.t, until_ms, &until_ms), a);
+	unready(&b, a, 0);
+	/* c leaves it to a, which was used later */
+	assert_null(br_share_last(&share, &b.t, 62000, &until_ms));
+	assert_int_equal(until_ms, 3000 + MINUTE_MS);
+	unready(&b, c, 1);
+	br_target_table_free(&b.t);
 }
 
 /* Any number of hosts may come by; what is in use stays. */
 static void
 test_unused_ones_go(void **state)
 {
-	struct br_target_table t = {0};
-	struct br_target *aimed = br_target_get(&t, "aimed at");
-	struct br_target *last = br_target_get(&t, "used last");
+	struct br_stream *aimed, *last, *held;
+	struct bench b;
 	char name[32];
 
 	(void)state;
+	set_up(&b);
+	aimed = br_stream_get(&b.t, "aimed at", "");
+	last = br_stream_get(&b.t, "used last", "");
+	held = br_stream_get(&b.t, "held", "");
 	aimed->lanes = 1;
-	last->workers = 1;
+	last->target->workers = 1;
+	br_stream_hold(held, 1000);
 	for (int i = 0; i < 20000; i++) {
-		struct br_target *target;
+		struct br_stream *s;
 
 		(void)snprintf(name, sizeof(name), "https://h%d.test:443", i);
-		target = br_target_get(&t, name);
-		assert_string_equal(target->name, name);
-		assert_int_equal(target->lanes, 0);
+		s = br_stream_get(&b.t, name, "");
+		assert_string_equal(s->target->name, name);
+		assert_int_equal(s->lanes, 0);
 		/* 1024, and one more in each chain that was empty */
-		assert_true(t.count <= 1024 + 256);
+		assert_true(b.t.count <= 1024 + 256);
 	}
-	assert_ptr_equal(br_target_get(&t, "aimed at"), aimed);
-	assert_ptr_equal(br_target_get(&t, "used last"), last);
-	assert_true(t.count >= 256);
-	br_target_table_free(&t);
+	assert_ptr_equal(br_stream_get(&b.t, "aimed at", ""), aimed);
+	assert_ptr_equal(br_stream_get(&b.t, "used last", ""), last);
+	assert_ptr_equal(br_stream_get(&b.t, "held", ""), held);
+	assert_true(b.t.count >= 256);
+	aimed->lanes = 0;
+	br_target_table_free(&b.t);
 }
 
 int
@@ -123,7 +295,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_one_for_each_name),
 	    cmocka_unit_test(test_oldest_first),
+	    cmocka_unit_test(test_order_within_a_ms),
 	    cmocka_unit_test(test_preference_has_a_limit),
+	    cmocka_unit_test(test_hold),
+	    cmocka_unit_test(test_closed),
+	    cmocka_unit_test(test_share),
 	    cmocka_unit_test(test_unused_ones_go),
 	};
 

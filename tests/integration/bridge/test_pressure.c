@@ -1,0 +1,168 @@
+/* Small buffers: reading waits, memory stays bounded, all is delivered. */
+#include "harness.h"
+
+#include <stdio.h>
+
+#define BUFFER 200000
+/* What may come on top: one read of 256 events. */
+#define BATCH 256
+
+static int
+short_pause(struct rig *r, struct exchange *x, unsigned n, unsigned attempt)
+{
+	(void)r;
+	(void)attempt;
+	/* Most are quick, or it takes too long. */
+	if (n % 16 == 0)
+		(void)exchange_pause(x, 4);
+	return 200;
+}
+
+static void
+finish(struct rig *r)
+{
+	WAIT_FOR(rig_all_committed(r));
+	rig_check_book(r, 4);
+	rig_check_once(r);
+	assert_int_equal(rig_letters(r), 0);
+	assert_int_equal(rig_stop(r), BR_EXIT_OK);
+	rig_free(r);
+}
+
+/* Waits for all to be accepted; the most bytes that were open meanwhile. */
+static int64_t
+most_open_bytes(struct rig *r)
+{
+	int64_t until_ms = br_clock_mono_ms() + WAIT_MS, most = 0;
+
+	while (!rig_all_accepted(r)) {
+		int64_t open = br_metric_get(BR_M_BUFFER_BYTES);
+
+		most = open > most ? open : most;
+		assert_true(br_clock_mono_ms() < until_ms);
+		(void)poll(NULL, 0, 1);
+	}
+	return most;
+}
+
+static void
+buffer_is_bounded(void **state)
+{
+	struct rig *r = rig_new(&(struct rig_options){.partitions = 4,
+	    .body_bytes = 200,
+	    .script = short_pause,
+	    .rest = "limits = { buffer_bytes = 200000; };"});
+	int64_t most;
+
+	(void)state;
+	for (int i = 0; i < 5000; i++)
+		(void)rig_event(r, i % 4, i % 64);
+	rig_flush(r);
+	rig_start(r);
+	most = most_open_bytes(r);
+	/* An event is its body, its key, its id, and what holds them. */
+	assert_true(most > 0 && most < BUFFER + BATCH * 1200);
+	finish(r);
+}
+
+/* A key that holds everything up: what can be read behind it is bounded, the
+ * alarm says so, and it goes on by itself. */
+static int
+hold_first(struct rig *r, struct exchange *x, unsigned n, unsigned attempt)
+{
+	(void)attempt;
+	if (n == 0)
+		(void)rig_at_gate(r, x, 1);
+	return 200;
+}
+
+static void
+one_key_fills_it(void **state)
+{
+	struct rig *r = rig_new(&(struct rig_options){.partitions = 2,
+	    .body_bytes = 200,
+	    .script = hold_first,
+	    .delivery = "timeout_ms = 60000;",
+	    .rest = "limits = { buffer_bytes = 100000; };"});
+
+	(void)state;
+	for (int i = 0; i < 2000; i++)
+		(void)rig_event(r, 0, 1);
+	for (int i = 0; i < 10; i++)
+		(void)rig_event(r, 1, 2);
+	rig_flush(r);
+	rig_start(r);
+	WAIT_FOR(rig_look(r, 0).requests == 1);
+	WAIT_FOR(br_metric_get_label(BR_M_ALARM, "buffer_parked") == 1);
+	/* It is no reason to stop a roll-out. */
+	assert_true(rig_ready(r));
+	assert_true(br_metric_get(BR_M_BUFFER_BYTES) < 100000 + BATCH * 1200);
+	assert_int_equal(rig_committed(r, 0), 0);
+	atomic_store(&r->gate, 1);
+	WAIT_FOR(rig_all_accepted(r));
+	WAIT_FOR(br_metric_get_label(BR_M_ALARM, "buffer_parked") == 0);
+	finish(r);
+}
+
+/* One partition has too many open events: the other one is read on. */
+static void
+partition_is_paused(void **state)
+{
+	struct rig *r = rig_new(&(struct rig_options){.partitions = 2,
+	    .script = hold_first,
+	    .kafka = "properties = [ \"queued.min.messages=20\", "
+	             "\"fetch.message.max.bytes=2000\" ];",
+	    .delivery = "timeout_ms = 60000;",
+	    .rest = "limits = { open_per_partition = 50; };"});
+	int64_t records;
+
+	(void)state;
+	for (int i = 0; i < 1500; i++)
+		(void)rig_event(r, 0, 1);
+	for (int i = 0; i < 300; i++)
+		(void)rig_event(r, 1, i % 10);
+	rig_flush(r);
+	rig_start(r);
+	WAIT_FOR(rig_committed(r, 1) == 300);
+	records = br_metric_get(BR_M_RECORDS);
+	assert_true(records >= 350 && records < 1200);
+	assert_int_equal(rig_committed(r, 0), 0);
+	/* New ones of the other partition still come. */
+	(void)rig_event(r, 1, 5);
+	rig_flush(r);
+	WAIT_FOR(rig_committed(r, 1) == 301);
+	assert_int_equal(br_metric_get(BR_M_RECORDS), records + 1);
+	atomic_store(&r->gate, 1);
+	WAIT_FOR(rig_all_accepted(r));
+	finish(r);
+}
+
+/* An event that is larger than the buffer passes alone. */
+static void
+larger_than_the_buffer(void **state)
+{
+	struct rig *r = rig_new(&(struct rig_options){
+	    .body_bytes = 20000,
+	    .rest = "limits = { buffer_bytes = 1024; };"});
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		(void)rig_event(r, 0, i % 3);
+	rig_flush(r);
+	rig_start(r);
+	WAIT_FOR(rig_all_accepted(r));
+	finish(r);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(buffer_is_bounded),
+	    cmocka_unit_test(one_key_fills_it),
+	    cmocka_unit_test(partition_is_paused),
+	    cmocka_unit_test(larger_than_the_buffer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
