@@ -48,6 +48,7 @@ struct br_bridge {
 	enum phase phase;
 	int status;
 	int64_t end_ms; /* DRAINING: when patience ends */
+	bool subscribed;
 	bool more;      /* the record queue may hold something */
 	bool full;      /* back-pressure: nothing is read */
 	bool sated;     /* enough is open to keep all workers busy */
@@ -167,8 +168,11 @@ br_bridge_free(struct br_bridge *b)
 		}
 	}
 	br_burial_free(b->burial, 0);
+	/* Until 2.3 (its issue 4312) librdkafka aborts when a member ends that
+	 * has joined and was never assigned anything: that one is left. */
+	if (!b->subscribed || br_parts_assigned(b->parts))
+		br_consumer_free(b->consumer);
 	br_parts_free(b->parts);
-	br_consumer_free(b->consumer);
 	br_pool_free(b->pool);
 	br_intake_free(b->intake);
 	br_alarms_free(b->alarms);
@@ -295,6 +299,39 @@ hold_for_url(struct br_bridge *b, struct br_part *part,
 	br_parts_hold(b->parts, part, why.text);
 }
 
+/* Was it settled before a restart? */
+static bool
+known_settled(struct br_part *part, int64_t offset)
+{
+	if (part->checkpoint == NULL)
+		return false;
+	if (offset >= part->checkpoint->end) {
+		br_checkpoint_free(part->checkpoint);
+		part->checkpoint = NULL;
+		return false;
+	}
+	return br_checkpoint_settled(part->checkpoint, offset);
+}
+
+/* Goes on where the last owner stood: its attempts, and its wait. The last
+ * attempt is left for us, since its outcome is not known. */
+static void
+resume(struct br_part *part, struct br_ref *ref)
+{
+	const struct br_checkpoint_retry *tried =
+	    br_checkpoint_tried(part->checkpoint, ref->offset);
+	uint32_t most = ref->event->max_attempts - 1;
+	int64_t wait_ms;
+
+	if (tried == NULL)
+		return;
+	part->resumed = true;
+	ref->attempts = tried->attempts < most ? tried->attempts : most;
+	wait_ms = tried->due_unix_s * 1000 - br_clock_wall_ms();
+	if (tried->due_unix_s != 0 && wait_ms > 0)
+		ref->due_ms = br_clock_mono_ms() + wait_ms;
+}
+
 /* One record; true when `*ref` is to be put. */
 static bool
 take_record(
@@ -310,9 +347,14 @@ take_record(
 	/* Already seen: a resumed or moved position may repeat. */
 	if (record->offset < part->ledger.next)
 		return false;
+	if (known_settled(part, record->offset)) {
+		br_ledger_pass(&part->ledger, record->offset + 1);
+		return false;
+	}
 	switch (br_intake_take(
 	    b->intake, record, part->sched, ref, host, sizeof(host))) {
 	case BR_INTAKE_EVENT:
+		resume(part, *ref);
 		br_parts_opened(part, *ref);
 		return true;
 	case BR_INTAKE_SKIP:
@@ -553,6 +595,7 @@ br_bridge_run(struct br_bridge *b)
 		    BR_ERROR, "cannot start", br_kv_str("because", err.text));
 		return BR_EXIT_FATAL;
 	}
+	b->subscribed = true;
 	b->phase = RUNNING;
 	b->more = true;
 	loop(b);

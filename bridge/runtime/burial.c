@@ -39,7 +39,7 @@ struct br_burial {
 	struct letter *sent; /* with the producer, not answered */
 	int64_t again_ms;    /* not before */
 	int64_t wait_ms;     /* 0: the DLQ works */
-	bool probing;        /* sent after a wait: its failure makes it longer */
+	bool probing; /* sent after a wait: its failure makes it longer */
 };
 
 static void

@@ -1,4 +1,5 @@
-/* parts: see the header. Beginning and holding stand in start.c. */
+/* parts: see the header. Beginning and holding stand in start.c, commits in
+ * commit.c. */
 #include "bridge/runtime/parts.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ br_parts_new(const struct br_config *config, struct br_consumer *consumer,
 	ps->consumer = consumer;
 	ps->pool = pool;
 	ps->alarms = alarms;
+	ps->checkpoint_limit = (size_t)config->kafka.checkpoint_bytes;
 	return ps;
 }
 
@@ -37,6 +39,7 @@ part_free(struct br_parts *ps, struct br_part *part)
 		br_ref_free(ref);
 	}
 	br_pool_part_free(ps->pool, part->sched);
+	br_checkpoint_free(part->checkpoint);
 	free(part->topic);
 	free(part);
 }
@@ -82,6 +85,7 @@ br_parts_free(struct br_parts *ps)
 	free(ps->missing);
 	br_positions_free(ps->revoked);
 	br_positions_free(ps->committing);
+	free(ps->metadata);
 	free(ps);
 }
 
@@ -234,13 +238,6 @@ is_revoked(const struct br_parts *ps, const struct br_part *part)
 	return false;
 }
 
-static bool
-needs_commit(const struct br_part *part)
-{
-	return part->state != BR_PART_ASKING && part->committed_known &&
-	       br_ledger_watermark(&part->ledger) != part->committed;
-}
-
 /*
  * A revoke is a state, not a wait: done when what was in flight is back and
  * the last watermark is committed, or when its time is over.
@@ -253,7 +250,7 @@ step_revoke(struct br_parts *ps, int64_t now_ms)
 	for (struct br_part *part = ps->first; part != NULL; part = part->next)
 		if (is_revoked(ps, part)) {
 			out = out || part->out != 0;
-			open = open || needs_commit(part);
+			open = open || br_commit_needed(ps, part);
 		}
 	if (out && now_ms < ps->revoke_until_ms)
 		return;
@@ -263,100 +260,6 @@ step_revoke(struct br_parts *ps, int64_t now_ms)
 	if (open && now_ms < ps->revoke_until_ms + BR_LAST_COMMIT_MS)
 		return;
 	unassign(ps);
-}
-
-/* ---- commits */
-
-static void
-commit(struct br_parts *ps, int64_t now_ms)
-{
-	struct br_positions *list = NULL;
-	struct br_error err;
-	size_t count = 0;
-
-	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		count += needs_commit(part);
-	ps->commit_ms = now_ms + ps->config->kafka.commit_interval_ms;
-	if (count == 0)
-		return;
-	list = br_positions_new(count);
-	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		if (needs_commit(part))
-			(void)br_positions_add(list, part->topic,
-			    part->partition,
-			    br_ledger_watermark(&part->ledger));
-	ps->commit_refused = false;
-	if (!br_consumer_commit(ps->consumer, list, &ps->commit_ticket, &err)) {
-		ps->commit_refused = true;
-		br_metric_add(BR_M_COMMIT_ERRORS, 1);
-		BR_LOG_LIMITED(BR_WARN, "commit", "commit failed",
-		    br_kv_str("because", err.text));
-		br_positions_free(list);
-		return;
-	}
-	ps->committing = list;
-	ps->commit_until_ms = now_ms + BR_COMMIT_REPLY_MS;
-}
-
-static void
-committed_one(struct br_parts *ps, const struct br_position *pos)
-{
-	struct br_part *part = br_parts_find(ps, pos->topic, pos->partition);
-
-	/* Of an older epoch when its watermark does not reach there. */
-	if (part == NULL || pos->offset > br_ledger_watermark(&part->ledger))
-		return;
-	part->committed = pos->offset;
-	if (part->state == BR_PART_STARTING)
-		br_start_read(ps, part);
-}
-
-static void
-committed(struct br_parts *ps, const struct br_kafka_event *ev)
-{
-	bool failed = false;
-
-	if (ps->committing == NULL || ev->ticket != ps->commit_ticket)
-		return;
-	for (size_t i = 0; ev->positions != NULL && i < ev->positions->count;
-	     i++) {
-		const struct br_position *pos = &ev->positions->item[i];
-
-		if (ev->error == 0 && pos->error == 0)
-			committed_one(ps, pos);
-		else
-			failed = true;
-	}
-	if (failed || ev->error != 0) {
-		ps->commit_refused = true;
-		br_metric_add(BR_M_COMMIT_ERRORS, 1);
-		BR_LOG_LIMITED(BR_WARN, "commit", "commit failed",
-		    br_kv_str("because", ev->text),
-		    br_kv_str("next", "again with the newest offsets"));
-	} else
-		br_metric_add(BR_M_COMMITS, 1);
-	br_positions_free(ps->committing);
-	ps->committing = NULL;
-}
-
-static void
-step_commit(struct br_parts *ps, int64_t now_ms)
-{
-	bool hurry = (ps->revoked != NULL || ps->shutting_down) &&
-	             !ps->commit_refused;
-
-	if (ps->committing != NULL) {
-		if (now_ms < ps->commit_until_ms)
-			return;
-		/* No answer: give it up and send the newest offsets. */
-		br_metric_add(BR_M_COMMIT_ERRORS, 1);
-		BR_LOG_LIMITED(BR_WARN, "commit", "commit not answered",
-		    br_kv_int("waited_ms", BR_COMMIT_REPLY_MS));
-		br_positions_free(ps->committing);
-		ps->committing = NULL;
-	}
-	if (now_ms >= ps->commit_ms || hurry)
-		commit(ps, now_ms);
 }
 
 /* ---- the engine's side */
@@ -390,6 +293,7 @@ br_parts_settled(struct br_parts *ps, struct br_ref *ref)
 
 	br_ledger_settle(&part->ledger, ref);
 	br_ref_free(ref);
+	part->settled++;
 	if (part->state == BR_PART_GONE)
 		br_metric_add(BR_M_LATE_RESULTS, 1);
 	came_back(ps, part);
@@ -419,7 +323,7 @@ br_parts_event(
 	else if (ev->what == BR_KAFKA_REVOKE)
 		revoked(ps, ev, now_ms);
 	else if (ev->what == BR_KAFKA_COMMITTED)
-		committed(ps, ev);
+		br_commit_reply(ps, ev);
 	else if (ev->what == BR_KAFKA_ANSWER)
 		br_start_answer(ps, ev, now_ms);
 }
@@ -430,7 +334,7 @@ br_parts_step(struct br_parts *ps, int64_t now_ms)
 	int64_t next_ms;
 
 	br_start_step(ps, now_ms);
-	step_commit(ps, now_ms);
+	br_commit_step(ps, now_ms);
 	if (ps->revoked != NULL)
 		step_revoke(ps, now_ms);
 	next_ms = ps->commit_ms;
@@ -465,7 +369,7 @@ br_parts_quiet(const struct br_parts *ps)
 	if (ps->committing != NULL)
 		return false;
 	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		if (part->out != 0 || needs_commit(part))
+		if (part->out != 0 || br_commit_needed(ps, part))
 			return false;
 	return true;
 }
@@ -486,6 +390,12 @@ br_parts_ready(const struct br_parts *ps)
 		    part->state == BR_PART_STARTING)
 			return false;
 	return true;
+}
+
+bool
+br_parts_assigned(const struct br_parts *ps)
+{
+	return ps->assigned;
 }
 
 bool

@@ -465,6 +465,54 @@ br_pool_part_free(struct br_pool *p, struct br_sched_part *part)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
+uint64_t
+br_pool_part_failures(struct br_pool *p, const struct br_sched_part *part)
+{
+	uint64_t failures;
+
+	(void)pthread_mutex_lock(&p->lock);
+	failures = br_sched_part_failures(part);
+	(void)pthread_mutex_unlock(&p->lock);
+	return failures;
+}
+
+/* When the times of the scheduler were taken, for a due time on the wall. */
+struct moment {
+	int64_t mono_ms, wall_ms;
+};
+
+static void
+ask_tried(
+    void *opaque, const struct br_ref *ref, struct br_checkpoint_retry *retry)
+{
+	const struct moment *now = opaque;
+	int64_t due_ms;
+
+	if (!br_sched_tried(ref, &retry->attempts, &due_ms) ||
+	    due_ms <= now->mono_ms)
+		return;
+	/* Rounded up: never earlier than it was to be. */
+	retry->due_unix_s =
+	    (now->wall_ms + (due_ms - now->mono_ms) + 999) / 1000;
+}
+
+size_t
+br_pool_collect(struct br_pool *p, const struct br_sched_part *part,
+    const struct br_ledger *ledger, struct br_checkpoint_retry *retry,
+    size_t max, bool always, uint64_t *failures)
+{
+	struct moment now = {br_clock_mono_ms(), br_clock_wall_ms()};
+	size_t count = 0;
+
+	(void)pthread_mutex_lock(&p->lock);
+	*failures = br_sched_part_failures(part);
+	if (max != 0 && (*failures != 0 || always))
+		count =
+		    br_checkpoint_collect(ledger, ask_tried, &now, retry, max);
+	(void)pthread_mutex_unlock(&p->lock);
+	return count;
+}
+
 size_t
 br_pool_closed_targets(struct br_pool *p)
 {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bridge/base/clock.h"
 #include "bridge/base/metrics.h"
 
 #define ASK_TIMEOUT_MS 5000
@@ -270,6 +271,43 @@ step_over(struct br_parts *ps, struct br_part *part,
 		br_parts_renew(ps, part, now_ms);
 }
 
+/* What the last owner wrote beside the offset. */
+static void
+read_checkpoint(
+    struct br_parts *ps, struct br_part *part, const struct br_position *pos)
+{
+	const struct br_retry_rules *rules = &ps->config->retry.rules;
+	uint64_t longest_ms = rules->max_delay_ms > rules->retry_after_max_ms
+	                          ? rules->max_delay_ms
+	                          : rules->retry_after_max_ms;
+	struct br_checkpoint_id id = {
+	    .group = ps->config->kafka.group,
+	    .topic = part->topic,
+	    .partition = part->partition,
+	    .offset = pos->offset,
+	};
+	struct br_checkpoint_now now = {
+	    .log_end = pos->high,
+	    .unix_s = br_clock_wall_ms() / 1000,
+	    .wait_max_s = (int64_t)(longest_ms / 500),
+	};
+	enum br_checkpoint_verdict verdict;
+
+	br_checkpoint_free(part->checkpoint);
+	part->checkpoint = br_checkpoint_decode(&id,
+	    (struct br_slice){
+	        (const uint8_t *)pos->metadata, pos->metadata_len},
+	    &now, &verdict);
+	if (verdict == BR_CHECKPOINT_NONE)
+		return;
+	BR_LOG(part->checkpoint != NULL ? BR_INFO : BR_WARN,
+	    part->checkpoint != NULL ? "checkpoint read" : "checkpoint ignored",
+	    br_kv_str("topic", part->topic),
+	    br_kv_int("partition", part->partition),
+	    br_kv_int("offset", pos->offset),
+	    br_kv_str("because", br_checkpoint_verdict_text(verdict)));
+}
+
 /* The position is not in the log: a hole, or a log that is shorter. */
 static void
 gap(struct br_parts *ps, struct br_part *part, const struct br_position *pos,
@@ -329,6 +367,7 @@ decide(struct br_parts *ps, struct br_part *part, const struct br_position *pos,
 		br_ledger_init(&part->ledger, at);
 		part->committed = at;
 		part->committed_known = true;
+		read_checkpoint(ps, part, pos);
 	}
 	begin(ps, part, list);
 }

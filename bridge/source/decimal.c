@@ -1,29 +1,17 @@
 /* decimal: see the header. */
 #include "bridge/source/decimal.h"
 
+#include "bridge/core/base64.h"
+
 #define BYTES_MAX 64
 #define DIGITS_MAX 160 /* of 512 bits: 155 */
 #define SCALE_MAX 128
 
-/* Value of a base64 character, -1 for any other. */
-static int
-base64_value(uint8_t c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
 bool
-br_base64_decode(
+br_base64_padded(
     struct br_arena *arena, struct br_slice text, struct br_slice *out)
 {
-	size_t pad = 0, room = text.len / 4 * 3, n = 0;
-	uint32_t bits = 0;
+	size_t pad = 0, n;
 	uint8_t *to;
 
 	if (text.len % 4 != 0)
@@ -31,23 +19,10 @@ br_base64_decode(
 	while (
 	    pad < 2 && pad < text.len && text.data[text.len - 1 - pad] == '=')
 		pad++;
-	for (size_t i = 0; i < text.len - pad; i++)
-		if (base64_value(text.data[i]) < 0)
-			return false;
-	to = br_arena_take(arena, room);
-	for (size_t i = 0; i < text.len; i++) {
-		bool digit = i < text.len - pad;
-
-		bits = bits << 6 |
-		       (digit ? (uint32_t)base64_value(text.data[i]) : 0);
-		if (i % 4 == 3) {
-			to[n++] = (uint8_t)(bits >> 16);
-			to[n++] = (uint8_t)(bits >> 8);
-			to[n++] = (uint8_t)bits;
-		}
-	}
-	*out = (struct br_slice){to, n - pad};
-	return true;
+	to = br_arena_take(arena, BR_BASE64_BYTES(text.len));
+	n = br_base64_decode(text.data, text.len - pad, to);
+	*out = (struct br_slice){to, n};
+	return n != SIZE_MAX;
 }
 
 /* Digits of a non-negative big-endian integer, least first; their number. */

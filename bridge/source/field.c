@@ -58,7 +58,7 @@ decimal_field(struct br_arena *arena, const struct br_json_object *object,
 		return false;
 	field->state = BR_FIELD_TEXT;
 	return br_json_unquote(arena, value, &base64) &&
-	       br_base64_decode(arena, base64, &bytes) &&
+	       br_base64_padded(arena, base64, &bytes) &&
 	       br_decimal_text(arena, bytes, number, &field->text);
 }
 
@@ -150,7 +150,7 @@ br_field_number(
 	/* One or two bytes hold every count that makes sense, and their
 	 * padding tells them from a word. */
 	return text.len == 4 && text.data[3] == '=' &&
-	       br_base64_decode(arena, text, &bytes) &&
+	       br_base64_padded(arena, text, &bytes) &&
 	       br_decimal_text(arena, bytes, 0, &digits) &&
 	       br_text_integer(digits, number);
 }

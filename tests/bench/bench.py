@@ -114,9 +114,9 @@ def at_full_speed(b, kind, queue_kb, seconds):
 
 def side_by_side(b, delay, seconds):
     """A slow receiver: loop, floor and bridge at the same time, each with a receiver of its own, for the machine's noise hits all."""
-    subjects = [kind(b, r).start(b.fill("bench.load", b.load)) for kind, r in ((Bridge, b.receiver), (Floor, b.receivers[1]))]
     for r in b.receivers:
         r.reset(delay)
+    subjects = [kind(b, r).start(b.fill("bench.load", b.load)) for kind, r in ((Bridge, b.receiver), (Floor, b.receivers[1]))]
     for s in subjects:
         s.wait_requests()
     time.sleep(0.5)

@@ -183,6 +183,16 @@ print_stats(FILE *out)
 	    open_now, open_max, accepted, (long long)now_us(), cpu_s());
 }
 
+/* What is under way belongs to a sender of before, perhaps a killed one. */
+static void
+reset(void)
+{
+	judge_reset();
+	for (unsigned i = due_first; i != due_end; i++)
+		due[i % DUE_MAX].judged.event = false;
+	open_max = accepted = open_now;
+}
+
 static void
 serve_admin(struct conn *c, const char *head)
 {
@@ -195,10 +205,9 @@ serve_admin(struct conn *c, const char *head)
 	(void)sscanf(head, "GET %255s", path);
 	if (strncmp(path, "/set?", 5) == 0)
 		set_rules(path + 5);
-	else if (strcmp(path, "/reset") == 0) {
-		judge_reset();
-		open_max = accepted = open_now;
-	} else if (strcmp(path, "/stats") == 0)
+	else if (strcmp(path, "/reset") == 0)
+		reset();
+	else if (strcmp(path, "/stats") == 0)
 		print_stats(out);
 	else if (strcmp(path, "/events") == 0)
 		judge_print_events(out);

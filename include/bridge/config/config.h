@@ -48,6 +48,7 @@ struct br_config_kafka {
 	int64_t start_timeout_ms;
 	char *instance;
 	int64_t commit_interval_ms;
+	int64_t checkpoint_bytes; /* 0: commits carry no metadata */
 	int64_t revoke_wait_ms;
 	struct br_strings properties; /* "name=value", checked for the forced */
 };

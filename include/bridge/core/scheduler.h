@@ -139,7 +139,8 @@ bool br_sched_tried(
     const struct br_ref *ref, uint32_t *attempts, int64_t *due_ms);
 
 /* How many workers would find something to do now, at most `limit`: due, and
- * allowed by windows, holds and probes. */
+ * allowed by windows, holds and probes. Of several workers it may count one
+ * too many, which is kept for another target; 1 is exact. */
 size_t br_sched_ready(struct br_sched *s, int64_t now_ms, size_t limit);
 
 /* True when the event that is due for longest goes to the target that this

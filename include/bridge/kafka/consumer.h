@@ -47,8 +47,9 @@ void br_positions_free(struct br_positions *list); /* NULL is fine */
 
 enum br_kafka_what {
 	BR_KAFKA_NOTHING,
-	BR_KAFKA_ASSIGN,    /* positions: new partitions; answer with
-	                     * br_consumer_assign once offsets are known */
+	BR_KAFKA_ASSIGN,    /* positions: new partitions, perhaps none;
+	                     * answer with br_consumer_assign once offsets
+	                     * are known (none is answered already) */
 	BR_KAFKA_REVOKE,    /* positions: give them up, then call
 	                     * br_consumer_unassign; `lost`: they already
 	                     * belong to somebody else, commit nothing */
@@ -57,12 +58,15 @@ enum br_kafka_what {
 	BR_KAFKA_ANSWER,    /* reply to br_consumer_ask: `question`, `error` */
 	BR_KAFKA_BROKERS_DOWN, /* all of them */
 	BR_KAFKA_BROKERS_UP,   /* first sign of life after that */
-	BR_KAFKA_ERROR,        /* worth a line in the log; survived */
+	BR_KAFKA_ERROR,        /* worth a line in the log; survived. About
+	                        * a subscribed topic that is missing:
+	                        * positions hold it, partition -1 */
 	BR_KAFKA_FATAL         /* the client is dead: end with exit status 1 */
 };
 
 enum br_question {
-	BR_ASK_POSITIONS, /* committed offset, metadata, low, high */
+	BR_ASK_POSITIONS, /* committed offset, metadata (up to the first NUL),
+	                   * low, high */
 	BR_ASK_RANGE,     /* low, high */
 	BR_ASK_TIME       /* `offset` in: ms since 1970; out: first offset at
 	                   * or after that time, high when none */
@@ -81,14 +85,21 @@ void br_kafka_event_clear(struct br_kafka_event *ev);
 
 /*
  * What a record read means: a record, the end of a partition (`offset` is
- * the next one to come), or a fault of one partition.
+ * the next one to come; it may be told again), or a fault of one partition.
+ * All faults of partitions come this way, whichever queue librdkafka used.
+ *
+ * After OUT_OF_RANGE, TOPIC_GONE and CORRUPT nothing of the partition is read
+ * until br_consumer_seek or br_consumer_assign names where to go on: by
+ * itself librdkafka would pass over a batch it cannot read, and go on in a
+ * new topic of the old name where it was in the old one. `offset` is the
+ * offset in question, or the next one for TOPIC_GONE.
  */
 enum br_read_kind {
 	BR_READ_RECORD,
 	BR_READ_END,
-	BR_READ_OUT_OF_RANGE, /* position not in the log; reading has stopped */
+	BR_READ_OUT_OF_RANGE, /* position not in the log */
 	BR_READ_TOPIC_GONE,   /* unknown topic or partition */
-	BR_READ_CORRUPT,      /* a batch that cannot be read; it has stopped */
+	BR_READ_CORRUPT,      /* a batch that cannot be read */
 	BR_READ_ERROR         /* anything else; librdkafka goes on by itself */
 };
 
@@ -129,23 +140,34 @@ void br_consumer_release(struct br_consumer *c);
 /*
  * Starts reading at the given offsets, -2 (beginning) and -1 (end) included:
  * incrementally or fully as the protocol in use asks. Records go to
- * br_consumer_read.
+ * br_consumer_read. Partitions of an assignment may come in several calls;
+ * the first one, an empty list too, answers the event. One that is read
+ * already begins again at its offset. False while closing.
  */
 bool br_consumer_assign(struct br_consumer *c,
     const struct br_positions *positions, struct br_error *err);
 
-/* Answers a revoke; also for partitions that were never assigned here. */
+/*
+ * Ends the reading; also for partitions that were never assigned here. A
+ * revoke is answered when all of its partitions have been given up, in one
+ * call or several. Until a rebalance is answered, changes to other partitions
+ * wait for that answer.
+ */
 bool br_consumer_unassign(struct br_consumer *c,
     const struct br_positions *positions, struct br_error *err);
 
 /*
  * Moves one assigned partition to another offset (-2: beginning) and reads
- * on from there, without waiting.
+ * on from there, without waiting. What was read ahead is dropped, with the
+ * eager protocol that of all partitions. False when it is not assigned.
  */
 bool br_consumer_seek(struct br_consumer *c, const char *topic,
     int32_t partition, int64_t offset, struct br_error *err);
 
-/* Stops or goes on reading of one partition (never as back-pressure). */
+/*
+ * Stops or goes on reading of one partition (never as back-pressure: going
+ * on takes 0.2 to 1 s). A seek leaves it paused; an assign does not.
+ */
 bool br_consumer_pause(struct br_consumer *c, const char *topic,
     int32_t partition, bool pause, struct br_error *err);
 
@@ -168,7 +190,11 @@ uint64_t br_consumer_ask(struct br_consumer *c, enum br_question question,
 int64_t br_consumer_high(
     struct br_consumer *c, const char *topic, int32_t partition);
 
-/* Leaves the group; revokes come as events, answer them. */
+/*
+ * Leaves the group; revokes come as events, answer them. An assignment that
+ * is still unanswered is answered with nothing. Go on calling
+ * br_consumer_next until closed.
+ */
 void br_consumer_close(struct br_consumer *c);
 bool br_consumer_closed(const struct br_consumer *c);
 

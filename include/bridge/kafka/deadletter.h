@@ -24,8 +24,8 @@ enum br_dead_class {
 struct br_dead_result {
 	void *opaque;
 	enum br_dead_class class;
-	int error; /* rd_kafka_resp_err_t */
-	char text[256];
+	int error;      /* rd_kafka_resp_err_t */
+	char text[256]; /* librdkafka's words for the error; "" when stored */
 };
 
 /* NULL and a reason for a property that librdkafka refuses. */
@@ -41,6 +41,7 @@ void br_deadletter_wake_clear(struct br_deadletter *d);
  * as they are, then `added`; partition by key; timestamp as the record's
  * (0 or below: now). False when it could not even be queued (local queue
  * full, producer being remade): `*retry` is then true, try after results.
+ * Every other refusal, a local limit too, comes as a result.
  */
 bool br_deadletter_send(struct br_deadletter *d, const struct br_record *record,
     const struct br_header *added, size_t added_count, void *opaque,

@@ -38,7 +38,7 @@ bool br_topics_facts(struct br_topics *t, const char *topic, int timeout_ms,
 int br_topics_members(struct br_topics *t, const char *group, int timeout_ms,
     struct br_error *err);
 
-/* "librdkafka 2.0.2", for --version. */
+/* "librdkafka 2.0.2", for --version. Main thread. */
 const char *br_kafka_version(void);
 
 #endif

@@ -11,6 +11,7 @@
 #define BRIDGE_RUNTIME_PARTS_H
 
 #include "bridge/config/config.h"
+#include "bridge/core/checkpoint.h"
 #include "bridge/core/ledger.h"
 #include "bridge/kafka/consumer.h"
 #include "bridge/runtime/alarms.h"
@@ -40,12 +41,17 @@ struct br_part {
 	size_t out;           /* references that the engine has */
 	int64_t committed;    /* acknowledged by the brokers; -1: none */
 	bool committed_known; /* the start is known: it may be committed */
-	int64_t asked_ms;     /* ASKING: when to ask again */
-	uint64_t ticket;      /* ASKING: of the question under way; 0: none */
-	bool reading;         /* the client reads it */
-	bool paused;          /* too many open events */
-	bool gap;             /* HELD for a position that is not in the log */
-	char why[400];        /* HELD */
+	struct br_checkpoint *checkpoint; /* of the last owner; NULL: none */
+	bool resumed;        /* some events go on with attempts of before */
+	uint64_t settled;    /* references, ever; … */
+	uint64_t sent[2];    /* … that and failures in the commit under way */
+	uint64_t written[2]; /* … and in the last acknowledged one */
+	int64_t asked_ms;    /* ASKING: when to ask again */
+	uint64_t ticket;     /* ASKING: of the question under way; 0: none */
+	bool reading;        /* the client reads it */
+	bool paused;         /* too many open events */
+	bool gap;            /* HELD for a position that is not in the log */
+	char why[400];       /* HELD */
 };
 
 struct br_parts;
@@ -92,6 +98,9 @@ bool br_parts_waiting(const struct br_parts *ps);
 /* True once the group gave us an assignment (which may be empty), and every
  * partition of it has found its start. */
 bool br_parts_ready(const struct br_parts *ps);
+
+/* True once the group gave us an assignment, even an empty one. */
+bool br_parts_assigned(const struct br_parts *ps);
 
 /* True while events of a partition that is gone are still out. */
 bool br_parts_any_gone(const struct br_parts *ps);

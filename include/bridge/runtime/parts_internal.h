@@ -35,6 +35,9 @@ struct br_parts {
 	struct br_positions *committing; /* under way; NULL: none */
 	uint64_t commit_ticket;
 	int64_t commit_until_ms;
+	size_t checkpoint_limit; /* characters; halved when refused */
+	char *metadata;          /* room for one */
+	struct br_checkpoint_retry *retry;
 	bool commit_refused;          /* the last one: no hurry then */
 	struct br_positions *revoked; /* being given up; NULL: none */
 	int64_t revoke_until_ms;
@@ -44,6 +47,12 @@ struct br_parts {
 
 /* Ends the epoch of a partition and begins another one, which asks anew. */
 void br_parts_renew(struct br_parts *ps, struct br_part *part, int64_t now_ms);
+
+/* Is there something of it that should be committed? */
+bool br_commit_needed(const struct br_parts *ps, const struct br_part *part);
+/* Commits when it is time; takes the reply. */
+void br_commit_step(struct br_parts *ps, int64_t now_ms);
+void br_commit_reply(struct br_parts *ps, const struct br_kafka_event *ev);
 
 /* Asks for the start of every partition that has none. */
 void br_start_ask(struct br_parts *ps, int64_t now_ms);

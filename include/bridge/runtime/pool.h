@@ -14,6 +14,7 @@
 
 #include "bridge/base/error.h"
 #include "bridge/config/config.h"
+#include "bridge/core/checkpoint.h"
 #include "bridge/core/scheduler.h"
 
 struct br_pool;
@@ -47,6 +48,20 @@ void br_pool_eager(struct br_pool *p, bool eager);
 struct br_sched_part *br_pool_part_open(struct br_pool *p, void *opaque);
 void br_pool_part_close(struct br_pool *p, struct br_sched_part *part);
 void br_pool_part_free(struct br_pool *p, struct br_sched_part *part);
+
+/*
+ * Kafka thread: collects what has been tried of the open events of a ledger,
+ * see br_checkpoint_collect(). Looks for nothing when no attempt of the
+ * partition ever failed, unless `always` (it took over what somebody else had
+ * tried). `*failures` is how many did fail.
+ */
+size_t br_pool_collect(struct br_pool *p, const struct br_sched_part *part,
+    const struct br_ledger *ledger, struct br_checkpoint_retry *retry,
+    size_t max, bool always, uint64_t *failures);
+
+/* Kafka thread: how many attempts of the partition's events failed, ever. */
+uint64_t br_pool_part_failures(
+    struct br_pool *p, const struct br_sched_part *part);
 
 /* Any thread: how many targets are closed. */
 size_t br_pool_closed_targets(struct br_pool *p);

@@ -13,7 +13,7 @@
  * Decodes standard base64 with its padding; never in parts. False when it is
  * none. An empty text is an empty result.
  */
-bool br_base64_decode(
+bool br_base64_padded(
     struct br_arena *arena, struct br_slice text, struct br_slice *out);
 
 /*

@@ -24,7 +24,7 @@ from_base64(const json_t *value)
 	if (json_is_null(value))
 		return out;
 	assert_true(json_is_string(value));
-	assert_true(br_base64_decode(
+	assert_true(br_base64_padded(
 	    &arena, br_slice_str(json_string_value(value)), &out));
 	return out;
 }
