@@ -15,15 +15,12 @@
 #include "bridge/kafka/consumer.h"
 #include "bridge/runtime/alarms.h"
 #include "bridge/runtime/burial.h"
-#include "bridge/runtime/intake.h"
 #include "bridge/runtime/parts.h"
 #include "bridge/runtime/pool.h"
 #include "bridge/runtime/prepare.h"
+#include "bridge/runtime/reading.h"
 #include "bridge/runtime/reload.h"
 
-#define BATCH 256
-/* Reading goes on for so many batches before the loop looks around. */
-#define BATCHES 8
 #define GAUGES_MS 1000
 /* A full buffer is an alarm when nothing was settled for so long. */
 #define STUCK_MS 5000
@@ -39,7 +36,7 @@ struct br_bridge {
 	struct br_pool *pool;
 	struct br_parts *parts;
 	struct br_burial *burial;
-	struct br_intake *intake;
+	struct br_reading *reading;
 	int wake_fd;    /* workers: something settled */
 	int control_fd; /* stop and reload */
 	atomic_bool stop;
@@ -49,9 +46,6 @@ struct br_bridge {
 	int status;
 	int64_t end_ms; /* DRAINING: when patience ends */
 	bool subscribed;
-	bool more;      /* the record queue may hold something */
-	bool full;      /* back-pressure: nothing is read */
-	bool sated;     /* enough is open to keep all workers busy */
 	int64_t gauges_ms;
 	int64_t settled_ms; /* when something was settled last */
 };
@@ -105,9 +99,6 @@ make_rooms(struct br_bridge *b, int *status, struct br_error *err)
 	const char *own[1] = {b->config->dlq.topic};
 
 	*status = BR_EXIT_CONFIG;
-	b->intake = br_intake_new(b->config, err);
-	if (b->intake == NULL)
-		return false;
 	b->pool = br_pool_new(b->config, b->wake_fd, err);
 	if (b->pool == NULL)
 		return false;
@@ -118,6 +109,10 @@ make_rooms(struct br_bridge *b, int *status, struct br_error *err)
 	if (b->burial == NULL)
 		return false;
 	b->parts = br_parts_new(b->config, b->consumer, b->pool, b->alarms);
+	b->reading =
+	    br_reading_new(b->config, b->consumer, b->parts, b->pool, err);
+	if (b->reading == NULL)
+		return false;
 	if (b->config->admin.host[0] != '\0') {
 		struct br_admin_source source = {b, admin_ready, admin_refresh};
 
@@ -174,7 +169,7 @@ br_bridge_free(struct br_bridge *b)
 		br_consumer_free(b->consumer);
 	br_parts_free(b->parts);
 	br_pool_free(b->pool);
-	br_intake_free(b->intake);
+	br_reading_free(b->reading);
 	br_alarms_free(b->alarms);
 	if (b->wake_fd >= 0)
 		(void)close(b->wake_fd);
@@ -282,146 +277,6 @@ kafka_event(
 	}
 }
 
-/* An event whose URL may not be used until a line of configuration says so:
- * its partition waits; a DLQ full of good events would be worse. */
-static void
-hold_for_url(struct br_bridge *b, struct br_part *part,
-    const struct br_record *record, const char *host)
-{
-	struct br_error why;
-
-	(void)br_fail(&why,
-	    "topic %s partition %d waits at offset %lld: the event names %s "
-	    "and delivery.event_urls is empty; add delivery.event_urls = "
-	    "[ \"%s\" ], or delivery.event_url = \"ignore\", and restart",
-	    record->topic, (int)record->partition, (long long)record->offset,
-	    host, host);
-	br_parts_hold(b->parts, part, why.text);
-}
-
-/* Was it settled before a restart? */
-static bool
-known_settled(struct br_part *part, int64_t offset)
-{
-	if (part->checkpoint == NULL)
-		return false;
-	if (offset >= part->checkpoint->end) {
-		br_checkpoint_free(part->checkpoint);
-		part->checkpoint = NULL;
-		return false;
-	}
-	return br_checkpoint_settled(part->checkpoint, offset);
-}
-
-/* Goes on where the last owner stood: its attempts, and its wait. The last
- * attempt is left for us, since its outcome is not known. */
-static void
-resume(struct br_part *part, struct br_ref *ref)
-{
-	const struct br_checkpoint_retry *tried =
-	    br_checkpoint_tried(part->checkpoint, ref->offset);
-	uint32_t most = ref->event->max_attempts - 1;
-	int64_t wait_ms;
-
-	if (tried == NULL)
-		return;
-	part->resumed = true;
-	ref->attempts = tried->attempts < most ? tried->attempts : most;
-	wait_ms = tried->due_unix_s * 1000 - br_clock_wall_ms();
-	if (tried->due_unix_s != 0 && wait_ms > 0)
-		ref->due_ms = br_clock_mono_ms() + wait_ms;
-}
-
-/* One record; true when `*ref` is to be put. */
-static bool
-take_record(
-    struct br_bridge *b, const struct br_record *record, struct br_ref **ref)
-{
-	struct br_part *part =
-	    br_parts_find(b->parts, record->topic, record->partition);
-	char host[300];
-
-	if (part == NULL || part->state != BR_PART_READING)
-		return false;
-	br_metric_add(BR_M_RECORDS, 1);
-	/* Already seen: a resumed or moved position may repeat. */
-	if (record->offset < part->ledger.next)
-		return false;
-	if (known_settled(part, record->offset)) {
-		br_ledger_pass(&part->ledger, record->offset + 1);
-		return false;
-	}
-	switch (br_intake_take(
-	    b->intake, record, part->sched, ref, host, sizeof(host))) {
-	case BR_INTAKE_EVENT:
-		resume(part, *ref);
-		br_parts_opened(part, *ref);
-		return true;
-	case BR_INTAKE_SKIP:
-		br_ledger_pass(&part->ledger, record->offset + 1);
-		break;
-	case BR_INTAKE_HOLD:
-		hold_for_url(b, part, record, host);
-		break;
-	}
-	return false;
-}
-
-/*
- * Nothing is read while the open events fill their share of the buffer, nor
- * while 1/32 of it is enough to keep every worker busy: what waits in
- * librdkafka's queue instead is not held in memory twice, and the queue is
- * emptied as evenly as it is filled.
- */
-static bool
-may_read(struct br_bridge *b)
-{
-	uint64_t open = br_parts_open_bytes(b->parts);
-	uint64_t buffer = (uint64_t)b->config->limits.buffer_bytes;
-	uint64_t share = buffer / 4 * 3;
-
-	if (open >= share)
-		b->full = true;
-	else if (open < share / 8 * 7)
-		b->full = false;
-	br_metric_set(BR_M_BUFFER_BYTES, (int64_t)open);
-	if (b->full || b->phase != RUNNING)
-		return false;
-	b->sated =
-	    open >= buffer / (b->sated ? 128 : 32) && br_pool_busy(b->pool);
-	return !b->sated;
-}
-
-static void
-read_records(struct br_bridge *b, int64_t now_ms)
-{
-	struct br_read batch[BATCH];
-	struct br_ref *refs[BATCH];
-
-	for (int i = 0; i < BATCHES && b->more && may_read(b); i++) {
-		size_t count = br_consumer_read(b->consumer, batch, BATCH);
-		size_t made = 0;
-
-		b->more = count != 0;
-		for (size_t j = 0; j < count; j++) {
-			if (batch[j].kind == BR_READ_RECORD) {
-				made += take_record(
-				    b, &batch[j].record, &refs[made]);
-				continue;
-			}
-			/* A fault may end the epoch that they belong to. */
-			if (made != 0)
-				br_pool_put(b->pool, refs, made);
-			made = 0;
-			br_parts_read(b->parts, &batch[j], now_ms);
-		}
-		br_consumer_release(b->consumer);
-		if (made != 0)
-			br_pool_put(b->pool, refs, made);
-	}
-	br_parts_throttle(b->parts);
-}
-
 static void
 drain_events(struct br_bridge *b, int64_t now_ms)
 {
@@ -471,7 +326,8 @@ gauges(struct br_bridge *b, int64_t now_ms)
 {
 	struct br_error why;
 	size_t closed;
-	bool stuck = b->full && now_ms - b->settled_ms > STUCK_MS;
+	bool stuck =
+	    br_reading_full(b->reading) && now_ms - b->settled_ms > STUCK_MS;
 
 	if (now_ms < b->gauges_ms)
 		return;
@@ -518,7 +374,7 @@ wait_for_anything(struct br_bridge *b, int64_t until_ms)
 	int64_t wait_ms = until_ms - br_clock_mono_ms();
 	uint64_t count;
 
-	if (b->more && may_read(b))
+	if (b->phase == RUNNING && br_reading_wants(b->reading))
 		wait_ms = 0;
 	if (wait_ms > GAUGES_MS)
 		wait_ms = GAUGES_MS;
@@ -526,7 +382,7 @@ wait_for_anything(struct br_bridge *b, int64_t until_ms)
 		return;
 	if (fds[0].revents != 0) {
 		br_consumer_wake_clear(b->consumer);
-		b->more = true;
+		br_reading_wake(b->reading);
 	}
 	if (fds[1].revents != 0)
 		br_burial_wake_clear(b->burial);
@@ -553,7 +409,8 @@ loop(struct br_bridge *b)
 		parts_ms = br_parts_step(b->parts, now_ms);
 		if (br_parts_any_gone(b->parts))
 			br_burial_forget_gone(b->burial);
-		read_records(b, now_ms);
+		if (b->phase == RUNNING)
+			br_reading_pass(b->reading, now_ms);
 		gauges(b, now_ms);
 		atomic_store(
 		    &b->ready, b->phase == RUNNING && br_parts_ready(b->parts));
@@ -597,7 +454,6 @@ br_bridge_run(struct br_bridge *b)
 	}
 	b->subscribed = true;
 	b->phase = RUNNING;
-	b->more = true;
 	loop(b);
 	log_end(b);
 	return b->status;

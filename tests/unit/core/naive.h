@@ -15,8 +15,12 @@
 #define EPOCHS 6
 #define KEYS 5
 #define TARGETS 3
+#define ROUTES 2
+#define TYPES 3
 #define WORKERS 5
 #define PREFER_MS 50
+#define SHARE_MS 60000
+#define LONG_AGO (INT64_MIN / 2)
 
 enum place { WAITS, FLIES, DELAYED, SETTLED, BURYING };
 
@@ -24,8 +28,9 @@ struct item {
 	struct br_ref *ref;
 	struct epoch *epoch;
 	int64_t offset;
-	int key, target;
-	uint32_t attempts, max_attempts;
+	int key, target, route, type;
+	uint32_t attempts, max_attempts, uncounted, probes;
+	bool probe, hold_probe; /* FLIES: as one */
 	bool undecodable;
 	enum place at;
 	int64_t since_ms; /* first of its lane: due since; DELAYED: due when */
@@ -44,13 +49,27 @@ struct epoch {
 	int64_t watermark; /* the last one seen */
 };
 
+/* A target. What health.h says is believed: test_health.c is about it. */
+struct place_to_go {
+	struct br_health health;
+	uint32_t picked;  /* probes since it closed */
+	bool type[TYPES]; /* refused since the last 2xx */
+	uint64_t used;    /* number of the take that went there last, … */
+	int64_t used_ms;  /* … and when */
+	struct {
+		int64_t until_ms; /* 0: not held */
+		bool probing;
+	} hold[ROUTES];
+};
+
 struct model {
 	uint64_t seed, random; /* of this run; its state */
 	size_t step;
 	struct br_sched_rules rules;
 	struct br_sched *s;
 	int64_t now_ms;
-	uint64_t turn;
+	uint64_t turn, takes;
+	struct place_to_go to[TARGETS];
 	struct item item[EVENTS];
 	size_t items;
 	struct epoch epoch[EPOCHS];
@@ -118,28 +137,118 @@ is_due(const struct model *m, const struct item *i)
 	return i->at == WAITS && is_first(m, i);
 }
 
-/* Since when the oldest that is due waits, of one target or (-1) of all. */
-static inline int64_t
-oldest_due(const struct model *m, int target)
+/* How many are in flight to one target or (-1) to all. */
+static inline uint32_t
+flying(const struct model *m, int target)
 {
-	int64_t oldest = INT64_MAX;
+	uint32_t count = 0;
+
+	for (size_t n = 0; n < m->items; n++)
+		count += m->item[n].at == FLIES &&
+		         (target < 0 || m->item[n].target == target);
+	return count;
+}
+
+/* Due, and neither its route nor its target forbids it. */
+static inline bool
+may_go(const struct model *m, const struct item *i)
+{
+	const struct place_to_go *to = &m->to[i->target];
+	int64_t until_ms = to->hold[i->route].until_ms;
+
+	if (!is_due(m, i))
+		return false;
+	if (until_ms != 0 &&
+	    (to->hold[i->route].probing || m->now_ms < until_ms))
+		return false;
+	return br_health_allows(&to->health, flying(m, i->target), m->now_ms);
+}
+
+/* Until when a target leaves the last free worker to others. */
+static inline int64_t
+leaves_until(const struct model *m, int target)
+{
+	int64_t other_ms = LONG_AGO;
+
+	for (int t = 0; t < TARGETS; t++)
+		if (t != target && m->to[t].used_ms > other_ms)
+			other_ms = m->to[t].used_ms;
+	return other_ms + SHARE_MS;
+}
+
+/* … and there is a worker for it. */
+static inline bool
+may_take(const struct model *m, const struct item *i)
+{
+	uint32_t free_workers = m->rules.workers - flying(m, -1);
+
+	if (free_workers == 0 || !may_go(m, i))
+		return false;
+	return free_workers > 1 || m->rules.workers == 1 ||
+	       flying(m, i->target) == 0 ||
+	       m->now_ms >= leaves_until(m, i->target);
+}
+
+/* Since when the oldest waits of those that `may`, of one target or (-1) of
+ * all. */
+static inline int64_t
+oldest(const struct model *m,
+    bool (*may)(const struct model *, const struct item *), int target)
+{
+	int64_t since_ms = INT64_MAX;
 
 	for (size_t n = 0; n < m->items; n++)
 		if ((target < 0 || m->item[n].target == target) &&
-		    is_due(m, &m->item[n]))
-			oldest = earlier(oldest, m->item[n].since_ms);
-	return oldest;
+		    may(m, &m->item[n]))
+			since_ms = earlier(since_ms, m->item[n].since_ms);
+	return since_ms;
 }
 
+/* When something becomes possible by itself; `took`: not for the want of a
+ * free worker. */
 static inline int64_t
-next_due(const struct model *m)
+next_time(const struct model *m, bool took)
 {
 	int64_t next = INT64_MAX;
 
-	for (size_t n = 0; n < m->items; n++)
-		if (m->item[n].at == DELAYED && m->item[n].since_ms > m->now_ms)
-			next = earlier(next, m->item[n].since_ms);
+	for (size_t n = 0; n < m->items; n++) {
+		const struct item *i = &m->item[n];
+		const struct place_to_go *to = &m->to[i->target];
+
+		if (i->at == DELAYED && i->since_ms > m->now_ms)
+			next = earlier(next, i->since_ms);
+		if (!is_due(m, i))
+			continue;
+		if (to->hold[i->route].until_ms > m->now_ms &&
+		    !to->hold[i->route].probing)
+			next = earlier(next, to->hold[i->route].until_ms);
+		if (to->health.state != BR_HEALTH_OPEN && !to->health.probing &&
+		    to->health.probe_at_ms > m->now_ms)
+			next = earlier(next, to->health.probe_at_ms);
+		if (!took && may_go(m, i) && !may_take(m, i) &&
+		    flying(m, -1) < m->rules.workers)
+			next = earlier(next, leaves_until(m, i->target));
+	}
 	return next;
+}
+
+/* Is `a` the better probe of a closed target? Equal ones of one ms: maybe. */
+static inline bool
+better_probe(const struct model *m, const struct item *a, const struct item *b)
+{
+	const struct place_to_go *to = &m->to[a->target];
+	bool newest = to->picked % 2 != 0;
+
+	if (to->health.state == BR_HEALTH_DOWN) {
+		if (to->picked % 4 == 0)
+			return a->since_ms < b->since_ms;
+		if (a->probes != b->probes)
+			return a->probes < b->probes;
+		if (a->attempts != b->attempts)
+			return a->attempts < b->attempts;
+	} else if (to->type[a->type] != to->type[b->type])
+		return to->type[b->type];
+	return newest ? a->since_ms > b->since_ms : a->since_ms < b->since_ms;
 }
 
 static inline void

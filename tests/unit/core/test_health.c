@@ -122,8 +122,7 @@ test_window_grows(void **state)
 static void
 test_window_wants_a_run(void **state)
 {
-	static const enum br_sign between[] = {
-	    BR_SIGN_ALIVE, BR_SIGN_FAILURE};
+	static const enum br_sign between[] = {BR_SIGN_ALIVE, BR_SIGN_FAILURE};
 	const struct br_health_rules rules = never_closes(4);
 
 	(void)state;
@@ -205,8 +204,8 @@ test_closes_by_failures(void **state)
 		br_health_init(&h, &rules);
 		if (play(&h, &rules, rows[i].row) != rows[i].closes)
 			fail_msg("row %zu: %s", i, rows[i].row);
-		assert_int_equal(h.state,
-		    rows[i].closes ? BR_HEALTH_DOWN : BR_HEALTH_OPEN);
+		assert_int_equal(
+		    h.state, rows[i].closes ? BR_HEALTH_DOWN : BR_HEALTH_OPEN);
 		br_health_free(&h);
 	}
 }
@@ -274,8 +273,7 @@ close_refusing(struct br_health *h, const struct br_health_rules *rules)
 {
 	br_health_init(h, rules);
 	for (uint64_t i = 1; i <= AFTER; i++)
-		assert_true(
-		    end_dead(h, rules, BR_SIGN_ALIVE) == (i == AFTER));
+		assert_true(end_dead(h, rules, BR_SIGN_ALIVE) == (i == AFTER));
 	assert_int_equal(h->state, BR_HEALTH_REFUSING);
 }
 
@@ -308,7 +306,8 @@ test_probes_double_while_down(void **state)
 	(void)state;
 	close_down(&h, &usual);
 	for (size_t i = 0; i < 5; i++)
-		assert_false(probe(&h, &usual, wait_ms[i], sign[i], 9, &now_ms));
+		assert_false(
+		    probe(&h, &usual, wait_ms[i], sign[i], 9, &now_ms));
 	assert_true(probe(&h, &usual, 5000, BR_SIGN_SUCCESS, 9, &now_ms));
 	assert_int_equal(h.state, BR_HEALTH_OPEN);
 	assert_int_equal(h.window, 1);
@@ -479,8 +478,7 @@ test_counts_while_open(void **state)
 	(void)state;
 	br_health_init(&h, &rules);
 	for (size_t i = 0; i < 6; i++)
-		assert_int_equal(
-		    br_health_counts(&h, &rules, false, all[i], 0),
+		assert_int_equal(br_health_counts(&h, &rules, false, all[i], 0),
 		    all[i] != BR_SIGN_THROTTLED);
 	(void)end(&h, &rules, BR_SIGN_THROTTLED, 1);
 	assert_int_equal(h.window, 1);
@@ -532,8 +530,7 @@ test_give_up(void **state)
 	(void)state;
 	rules.give_up_ms = 7000;
 	close_down(&h, &rules); /* at 0 */
-	assert_false(
-	    br_health_counts(&h, &rules, true, BR_SIGN_FAILURE, 6999));
+	assert_false(br_health_counts(&h, &rules, true, BR_SIGN_FAILURE, 6999));
 	assert_true(br_health_counts(&h, &rules, true, BR_SIGN_FAILURE, 7000));
 	br_health_free(&h);
 }

@@ -105,7 +105,8 @@ test_close_and_dead(void **state)
 	listed = engine_put_bad(&e, 2, "listed");
 	behind = engine_put(&e, 3, "listed");
 	br_sched_part_close(e.s, e.part, e.now_ms);
-	br_sched_part_close(e.s, e.part, e.now_ms); /* once more changes nothing */
+	br_sched_part_close(
+	    e.s, e.part, e.now_ms); /* once more changes nothing */
 	assert_int_equal(br_sched_part_count(e.part), 2);
 	ref = br_sched_settled(e.s);
 	assert_ptr_equal(ref, listed);

@@ -106,8 +106,9 @@ test_refused_beside_another(void **state)
 			(void)engine_put(&e, 3 + n, NULL);
 		/* alone at TARGET, so that the sharing does not matter */
 		e.now_ms += 10000;
-		assert_int_equal(width(&e),
-		    beside && rows[i / 2].asks ? 2 : beside ? 4 : 3);
+		assert_int_equal(width(&e), beside && rows[i / 2].asks ? 2
+		                            : beside                   ? 4
+		                                                       : 3);
 		engine_free(&e);
 	}
 }
@@ -181,14 +182,10 @@ test_hold_is_of_one_route(void **state)
 		int status;
 		int64_t asked_ms, held_ms;
 	} rows[] = {
-	    {429, 1500, 1500},
-	    {503, 1500, 1500},
+	    {429, 1500, 1500}, {503, 1500, 1500},
 	    {500, 1500, 1500}, /* any other "again" */
-	    {404, 1, 1},
-	    {429, 3 * PROBE_MAX_MS, PROBE_MAX_MS},
-	    {429, 0, 0},
-	    {429, -5, 0},
-	    {400, 1500, 0}, /* never: nobody comes again */
+	    {404, 1, 1}, {429, 3 * PROBE_MAX_MS, PROBE_MAX_MS}, {429, 0, 0},
+	    {429, -5, 0}, {400, 1500, 0}, /* never: nobody comes again */
 	};
 
 	(void)state;
@@ -208,8 +205,7 @@ test_hold_is_of_one_route(void **state)
 			assert_ptr_equal(engine_take(&e, 0), two);
 			assert_ptr_equal(engine_take(&e, 1), other);
 			assert_null(engine_take(&e, 2));
-			assert_int_equal(
-			    e.wake_ms, e.now_ms + rows[i].held_ms);
+			assert_int_equal(e.wake_ms, e.now_ms + rows[i].held_ms);
 			engine_give(&e, two, 200);
 			engine_give(&e, other, 200);
 			e.now_ms += rows[i].held_ms - 1;

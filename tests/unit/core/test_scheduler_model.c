@@ -16,6 +16,8 @@
 
 static const char *const target_names[TARGETS] = {
     "https://a.test:443", "https://b.test:443", "http://c.test:80"};
+static const char *const route_names[ROUTES] = {"", "r"};
+static const char *const type_names[TYPES] = {NULL, "a", "b"};
 static const char *const key_names[KEYS] = {"k0", "k1", "k2", "k3", "k4"};
 
 /* ---- what is compared at every step */
@@ -105,7 +107,7 @@ close_epoch(struct model *m)
 		if (m->item[n].epoch == e &&
 		    (m->item[n].at == WAITS || m->item[n].at == DELAYED))
 			settle(m, &m->item[n], BR_SETTLED_DROPPED);
-	br_sched_part_close(m->s, e->part);
+	br_sched_part_close(m->s, e->part, m->now_ms);
 }
 
 /* Frees the assignments of which nothing is out any more. */
@@ -151,6 +153,8 @@ put(struct model *m)
 	    .offset = e->next++,
 	    .key = (int)below(m, KEYS + 1) - 1,
 	    .target = (int)below(m, TARGETS),
+	    .route = (int)below(m, ROUTES),
+	    .type = (int)below(m, TYPES),
 	    .max_attempts = 1 + (uint32_t)below(m, 4),
 	    .undecodable = below(m, 16) == 0,
 	    .since_ms = m->now_ms,
@@ -161,6 +165,8 @@ put(struct model *m)
 		key = below(m, 2) != 0 ? "" : NULL; /* no order either */
 	i->ref = ref_new(e->part, i->offset, key,
 	    i->undecodable ? NULL : target_names[i->target]);
+	i->ref->event->route = route_names[i->route];
+	i->ref->event->event_type = type_names[i->type];
 	i->ref->event->max_attempts = i->max_attempts;
 	if (i->undecodable)
 		i->ref->event->reason = "json-syntax";
@@ -175,16 +181,15 @@ put(struct model *m)
 static void
 check_rest(struct model *m, uint32_t w)
 {
-	int64_t oldest = oldest_due(m, -1);
-	size_t due = 0, targets = 0;
-	bool own = false;
+	int64_t first = oldest(m, may_go, -1);
+	size_t free_workers = m->rules.workers - flying(m, -1), targets = 0;
+	bool possible = oldest(m, may_take, -1) != INT64_MAX, own = false;
+	size_t ready = br_sched_ready(m->s, m->now_ms, EVENTS);
 
-	for (size_t n = 0; n < m->items; n++)
-		due += is_due(m, &m->item[n]);
-	EXPECT(m, br_sched_ready(m->s, 3) == (due < 3 ? due : 3));
-	EXPECT(m, br_sched_ready(m->s, EVENTS) == due);
-	for (int t = 0; t < TARGETS && due > 0; t++)
-		if (oldest_due(m, t) == oldest) {
+	EXPECT(m, br_sched_ready(m->s, m->now_ms, 1) == possible);
+	EXPECT(m, (ready > 0) == possible && ready <= free_workers);
+	for (int t = 0; t < TARGETS && first != INT64_MAX; t++)
+		if (oldest(m, may_go, t) == first) {
 			targets++;
 			own |= t == m->last_target[w];
 		}
@@ -192,34 +197,66 @@ check_rest(struct model *m, uint32_t w)
 		EXPECT(m, br_sched_suits(m->s, w) == own);
 }
 
+/* Was it right to send `i`, of all that may go? */
+static void
+check_choice(struct model *m, uint32_t w, const struct item *i)
+{
+	const struct place_to_go *to = &m->to[i->target];
+	int64_t first = oldest(m, may_take, -1), own = INT64_MAX;
+	int64_t its = oldest(m, may_take, i->target);
+
+	EXPECT(m, may_take(m, i));
+	if (m->rules.workers - flying(m, -1) > 1 && m->last_target[w] >= 0)
+		own = oldest(m, may_take, m->last_target[w]);
+	if (m->rules.workers == 1) {
+		for (int t = 0; t < TARGETS; t++)
+			if (oldest(m, may_take, t) != INT64_MAX)
+				EXPECT(m, to->used <= m->to[t].used);
+	} else if (own != INT64_MAX && own - first <= PREFER_MS)
+		EXPECT(m, i->target == m->last_target[w]);
+	else
+		EXPECT(m, its == first);
+	if (to->health.state == BR_HEALTH_OPEN) {
+		EXPECT(m, i->since_ms == its);
+		return;
+	}
+	for (size_t n = 0; n < m->items; n++)
+		if (m->item[n].target == i->target && may_go(m, &m->item[n]))
+			EXPECT(m, !better_probe(m, &m->item[n], i));
+}
+
 static void
 take(struct model *m, uint32_t w)
 {
-	int64_t oldest = oldest_due(m, -1), own = INT64_MAX, wake_ms = -1;
+	bool possible = oldest(m, may_take, -1) != INT64_MAX;
+	struct place_to_go *to;
+	int64_t wake_ms = -1;
 	struct br_ref *ref;
 	struct item *i;
 
 	if (m->busy[w] != NULL)
 		return;
-	if (m->last_target[w] >= 0)
-		own = oldest_due(m, m->last_target[w]);
 	ref = br_sched_take(m->s, w, m->now_ms, &wake_ms);
-	EXPECT(m, wake_ms == next_due(m));
-	EXPECT(m, (ref == NULL) == (oldest == INT64_MAX));
-	if (ref == NULL)
+	EXPECT(m, (ref == NULL) == !possible);
+	if (ref == NULL) {
+		EXPECT(m, wake_ms == next_time(m, false));
 		return;
+	}
 	i = find(m, ref);
-	EXPECT(m, is_due(m, i));
+	to = &m->to[i->target];
 	EXPECT(m, ref->attempts == i->attempts + 1);
-	if (own != INT64_MAX && own - oldest <= PREFER_MS) {
-		EXPECT(m, i->target == m->last_target[w]);
-		EXPECT(m, i->since_ms == own);
-	} else
-		EXPECT(m, i->since_ms == oldest);
+	to->picked += to->health.state != BR_HEALTH_OPEN;
+	check_choice(m, w, i);
+	i->probe = br_health_begin(&to->health);
+	i->hold_probe = to->hold[i->route].until_ms != 0;
+	to->hold[i->route].probing = i->hold_probe;
+	to->used = ++m->takes;
+	to->used_ms = m->now_ms;
 	i->attempts++;
 	i->at = FLIES;
 	m->busy[w] = i;
 	m->last_target[w] = i->target;
+	EXPECT(m, wake_ms == next_time(m, true));
 	check_rest(m, w);
 }
 
@@ -236,7 +273,12 @@ static const struct answer {
     {503, BR_TRANSPORT_OK, 0, BR_AGAIN},
     {429, BR_TRANSPORT_OK, 300, BR_AGAIN},
     {429, BR_TRANSPORT_OK, 100000, BR_AGAIN},
+    {429, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {503, BR_TRANSPORT_OK, 40, BR_AGAIN},
     {302, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {500, BR_TRANSPORT_OK, 30, BR_AGAIN},
+    {0, BR_TRANSPORT_RESET, -1, BR_AGAIN},
+    {0, BR_TRANSPORT_FORBIDDEN, -1, BR_NEVER},
     {0, BR_TRANSPORT_REFUSED, -1, BR_AGAIN},
     {0, BR_TRANSPORT_TIMEOUT, -1, BR_AGAIN},
     {400, BR_TRANSPORT_OK, -1, BR_NEVER},
@@ -253,7 +295,7 @@ check_wait(struct model *m, const struct item *i, const struct answer *a,
 	    earlier(a->retry_after_ms, (int64_t)r->retry_after_max_ms);
 	int64_t least, most;
 
-	for (uint32_t n = 0; n < i->attempts; n++)
+	for (uint32_t n = 0; n < i->attempts || n < 1; n++)
 		step *= 2;
 	if (step > (double)r->max_delay_ms)
 		step = (double)r->max_delay_ms;
@@ -263,21 +305,81 @@ check_wait(struct model *m, const struct item *i, const struct answer *a,
 	EXPECT(m, wait_ms <= most || wait_ms == asked);
 }
 
+/* Does it cost an attempt? */
+static bool
+counts(struct model *m, struct item *i, const struct br_outcome *o,
+    enum br_sign sign)
+{
+	const struct br_health *h = &m->to[i->target].health;
+	bool counted =
+	    br_health_counts(h, &m->rules.health, i->probe, sign, m->now_ms);
+
+	if (i->probe && h->state == BR_HEALTH_DOWN)
+		return counted;
+	if (i->hold_probe && br_sign_later(sign, o))
+		counted = false;
+	if (counted || i->uncounted >= i->max_attempts)
+		return true;
+	i->uncounted++;
+	return false;
+}
+
+/* What the target and the route learn from it. */
+static void
+teach(struct model *m, const struct item *i, const struct answer *a,
+    const struct br_outcome *o, bool dead, const struct br_decision *d)
+{
+	struct place_to_go *to = &m->to[i->target];
+	enum br_sign sign = br_sign_of(&m->rules.verdict, o);
+	bool others = flying(m, i->target) > 1 && br_sign_turned_away(o);
+	int64_t asked =
+	    earlier(a->retry_after_ms, m->rules.health.probe_max_ms);
+
+	if (i->hold_probe)
+		to->hold[i->route].probing = false;
+	if (a->verdict == BR_AGAIN && asked > 0) {
+		if (to->hold[i->route].until_ms < m->now_ms + asked)
+			to->hold[i->route].until_ms = m->now_ms + asked;
+	} else if (i->hold_probe)
+		to->hold[i->route].until_ms = 0;
+	if (dead && a->status != 0)
+		to->type[i->type] = true;
+	for (int type = 0; type < TYPES && sign == BR_SIGN_SUCCESS; type++)
+		to->type[type] = false;
+	if (br_health_end(&to->health, &m->rules.health, i->probe, sign,
+	        i->ref->serial, dead && a->status != 0, others, m->now_ms)) {
+		to->picked = 0;
+		EXPECT(m, d->change != BR_TARGET_SAME);
+	} else
+		EXPECT(m, d->change == BR_TARGET_SAME);
+	if (d->change == BR_TARGET_OPENED)
+		EXPECT(m, to->health.state == BR_HEALTH_OPEN);
+	if (d->change == BR_TARGET_DOWN)
+		EXPECT(m, to->health.state == BR_HEALTH_DOWN);
+	if (d->change == BR_TARGET_REFUSING)
+		EXPECT(m, to->health.state == BR_HEALTH_REFUSING);
+}
+
 /* The model's opinion of an answer that is not a delivery. */
 static void
-failed(struct model *m, struct item *i, const struct answer *a,
+failed(struct model *m, struct item *i, const struct answer *a, bool dead,
     const struct br_decision *d)
 {
-	bool last = a->verdict == BR_AGAIN && i->attempts >= i->max_attempts;
+	bool down = m->to[i->target].health.state == BR_HEALTH_DOWN;
 
-	EXPECT(m, d->exhausted == last);
 	m->turn++;
-	if (a->verdict == BR_NEVER || last) {
+	if (dead) {
 		EXPECT(m, i->ref->failure->reason != NULL);
 		settle(m, i, BR_SETTLED_DEAD);
-	} else if (i->epoch->closed)
+	} else if (i->epoch->closed) {
+		EXPECT(m, d->dropped);
 		settle(m, i, BR_SETTLED_DROPPED);
-	else {
+	} else if (i->probe && down && !d->counted) {
+		EXPECT(m, d->wait_ms == -1);
+		i->at = WAITS;
+		i->since_ms = m->now_ms;
+		i->probes++;
+	} else {
 		check_wait(m, i, a, d->wait_ms);
 		i->at = DELAYED;
 		i->since_ms = m->now_ms + d->wait_ms;
@@ -290,6 +392,7 @@ give(struct model *m, uint32_t w, const struct answer *a)
 	struct item *i = m->busy[w];
 	struct br_outcome o = outcome_of(a->status);
 	struct br_decision d;
+	bool counted, exhausted;
 
 	if (i == NULL)
 		return;
@@ -301,9 +404,16 @@ give(struct model *m, uint32_t w, const struct answer *a)
 	d = br_sched_give_back(m->s, w, i->ref, &o, m->now_ms,
 	    below(m, 8) == 0 ? 0 : seed_fraction(&m->random));
 	EXPECT(m, d.verdict == a->verdict);
+	counted = counts(m, i, &o, br_sign_of(&m->rules.verdict, &o));
+	i->attempts -= !counted;
+	exhausted =
+	    a->verdict == BR_AGAIN && counted && i->attempts >= i->max_attempts;
+	EXPECT(m, d.counted == counted && d.exhausted == exhausted);
+	EXPECT(m, i->ref->attempts == i->attempts);
+	teach(m, i, a, &o, a->verdict == BR_NEVER || exhausted, &d);
 	m->busy[w] = NULL;
 	if (a->verdict != BR_DELIVERED) {
-		failed(m, i, a, &d);
+		failed(m, i, a, a->verdict == BR_NEVER || exhausted, &d);
 		return;
 	}
 	m->turn++;
@@ -361,10 +471,10 @@ static void
 pass_time(struct model *m)
 {
 	static const size_t most_ms[] = {2, 10, 60, 400, 5000};
-	int64_t next = next_due(m);
+	int64_t next = next_time(m, false);
 
 	if (next != INT64_MAX && below(m, 3) == 0)
-		m->now_ms = next - (int64_t)below(m, 2);
+		m->now_ms = next - (int64_t)(next > m->now_ms && below(m, 2));
 	else
 		m->now_ms += (int64_t)below(m, most_ms[below(m, 5)]);
 }
@@ -397,6 +507,22 @@ act(struct model *m)
 
 /* ---- runs */
 
+static struct br_health_rules
+random_health(struct model *m)
+{
+	static const uint32_t failures[] = {0, 1, 2, 3, 5};
+	static const uint32_t after[] = {0, 1, 2, 4};
+	int64_t probe_ms = 1 + (int64_t)below(m, 200);
+
+	return (struct br_health_rules){
+	    .failures = failures[below(m, 5)],
+	    .after = after[below(m, 4)],
+	    .probe_ms = probe_ms,
+	    .probe_max_ms = probe_ms * (int64_t)(1 + below(m, 10)),
+	    .give_up_ms = below(m, 2) == 0 ? 0 : (int64_t)below(m, 5000),
+	};
+}
+
 static struct br_sched_rules
 random_rules(struct model *m)
 {
@@ -405,8 +531,7 @@ random_rules(struct model *m)
 	static const enum br_order order[] = {
 	    BR_ORDER_KEY, BR_ORDER_KEY, BR_ORDER_PARTITION, BR_ORDER_NONE};
 	uint64_t base = base_ms[below(m, 4)];
-
-	return (struct br_sched_rules){
+	struct br_sched_rules rules = {
 	    .order = order[below(m, 4)],
 	    .retry =
 	        {
@@ -415,9 +540,15 @@ random_rules(struct model *m)
 	            .retry_after_max_ms = below(m, 2000),
 	            .jitter = jitter[below(m, 4)],
 	        },
+	    .health = random_health(m),
 	    .workers = 1 + (uint32_t)below(m, WORKERS),
 	    .seed = m->seed,
 	};
+
+	if (below(m, 3) != 0)
+		(void)br_status_set_add(&rules.verdict.throttle_on, "429");
+	rules.health.connections = rules.workers;
+	return rules;
 }
 
 /* All receivers are well again: everything must end. */
@@ -443,7 +574,7 @@ drain(struct model *m)
 		if (!e->closed)
 			EXPECT(m, br_ledger_watermark(&e->ledger) == e->next);
 		e->closed = true;
-		br_sched_part_close(m->s, e->part);
+		br_sched_part_close(m->s, e->part, m->now_ms);
 	}
 	end_epochs(m);
 }
@@ -459,6 +590,10 @@ run(uint64_t seed)
 	m->s = br_sched_new(&m->rules);
 	for (size_t w = 0; w < WORKERS; w++)
 		m->last_target[w] = -1;
+	for (size_t n = 0; n < TARGETS; n++) {
+		br_health_init(&m->to[n].health, &m->rules.health);
+		m->to[n].used_ms = LONG_AGO;
+	}
 	open_epoch(m);
 	open_epoch(m);
 	for (; m->step < STEPS; m->step++) {
@@ -466,6 +601,8 @@ run(uint64_t seed)
 		check(m);
 	}
 	drain(m);
+	for (size_t n = 0; n < TARGETS; n++)
+		br_health_free(&m->to[n].health);
 	br_sched_free(m->s);
 	free(m);
 }

@@ -68,8 +68,8 @@ test_takes_the_oldest(void **state)
 static void
 test_one_worker(void **state)
 {
-	static const char *const order[] = {TARGET, OTHER, "c", TARGET, OTHER,
-	    TARGET, TARGET};
+	static const char *const order[] = {
+	    TARGET, OTHER, "c", TARGET, OTHER, TARGET, TARGET};
 	struct br_sched_rules rules = engine_rules();
 	struct engine e;
 

@@ -12,10 +12,8 @@
 #define SLACK_MS 50
 #define MINUTE_MS 60000
 
-static const struct br_health_rules rules = {.connections = 4,
-    .failures = 1,
-    .probe_ms = 1000,
-    .probe_max_ms = 60000};
+static const struct br_health_rules rules = {
+    .connections = 4, .failures = 1, .probe_ms = 1000, .probe_max_ms = 60000};
 
 /* A table and lanes that may stand in its streams. */
 struct bench {
