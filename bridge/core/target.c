@@ -259,7 +259,8 @@ br_stream_turn(struct br_target_table *t)
 		struct br_stream *s = t->turns.node[i]->owner;
 
 		if (best == NULL || s->target->used < best->target->used ||
-		    (s->target == best->target && s->turn.key < best->turn.key))
+		    (s->target->used == best->target->used &&
+		        s->turn.key < best->turn.key))
 			best = s;
 	}
 	return best;

@@ -197,6 +197,17 @@ set_identity(rd_kafka_conf_t *conf, const struct br_config *config,
 	return br_client_set(conf, "group.id", k->group, err);
 }
 
+/*
+ * How soon a full queue is looked at again; librdkafka's default of 1 s lets
+ * a small one run empty. Versions before 2.2 cannot be told.
+ */
+static bool
+set_backoff(rd_kafka_conf_t *conf, struct br_error *err)
+{
+	return rd_kafka_version() < 0x02020000 ||
+	       br_client_set(conf, "fetch.queue.backoff.ms", "20", err);
+}
+
 static bool
 fill(rd_kafka_conf_t *conf, const struct br_config *config,
     enum br_client_kind kind, struct br_error *err)
@@ -210,6 +221,8 @@ fill(rd_kafka_conf_t *conf, const struct br_config *config,
 	                   COUNT(producer_defaults), err)
 	             : !set_all(conf, consumer_defaults,
 	                   COUNT(consumer_defaults), err))
+		return false;
+	if (kind == BR_CLIENT_CONSUMER && !set_backoff(conf, err))
 		return false;
 	for (size_t i = 0; i < config->kafka.properties.count; i++)
 		if (!override(

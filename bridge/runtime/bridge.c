@@ -145,6 +145,22 @@ br_bridge_new(const struct br_config *config, int *status, struct br_error *err)
 	return NULL;
 }
 
+/* Takes everything back from the engine: no worker runs any more. */
+static void
+give_up(struct br_bridge *b)
+{
+	struct br_ref *ref, *next;
+
+	/* With all partitions closed a burial makes nothing ready. */
+	br_parts_shutdown(b->parts, br_clock_mono_ms());
+	for (ref = br_pool_settled(b->pool); ref != NULL; ref = next) {
+		next = ref->settled_next;
+		if (ref->settled == BR_SETTLED_DEAD)
+			br_pool_buried(b->pool, ref);
+		br_parts_dropped(b->parts, ref);
+	}
+}
+
 bool
 br_bridge_free(struct br_bridge *b)
 {
@@ -152,16 +168,8 @@ br_bridge_free(struct br_bridge *b)
 		br_admin_stop(b->admin);
 	if (b->pool != NULL && !br_pool_stop(b->pool, true, 2000))
 		return false;
-	if (b->pool != NULL && b->parts != NULL) {
-		struct br_ref *ref = br_pool_settled(b->pool), *next;
-
-		for (; ref != NULL; ref = next) {
-			next = ref->settled_next;
-			if (ref->settled == BR_SETTLED_DEAD)
-				br_pool_buried(b->pool, ref);
-			br_parts_dropped(b->parts, ref);
-		}
-	}
+	if (b->parts != NULL)
+		give_up(b);
 	br_burial_free(b->burial, 0);
 	/* Until 2.3 (its issue 4312) librdkafka aborts when a member ends that
 	 * has joined and was never assigned anything: that one is left. */
@@ -256,6 +264,8 @@ kafka_event(
 	case BR_KAFKA_REVOKE:
 	case BR_KAFKA_COMMITTED:
 	case BR_KAFKA_ANSWER:
+		if (br_reading_answer(b->reading, ev, now_ms))
+			break;
 		br_parts_event(b->parts, ev, now_ms);
 		br_burial_forget_gone(b->burial);
 		break;

@@ -120,7 +120,9 @@ commit(struct br_parts *ps, int64_t now_ms)
 
 	if (list == NULL)
 		return;
+	ps->commit_refused = false;
 	if (!br_consumer_commit(ps->consumer, list, &ps->commit_ticket, &err)) {
+		ps->commit_refused = true;
 		br_metric_add(BR_M_COMMIT_ERRORS, 1);
 		BR_LOG_LIMITED(BR_WARN, "commit", "commit failed",
 		    br_kv_str("because", err.text));
@@ -181,6 +183,7 @@ br_commit_reply(struct br_parts *ps, const struct br_kafka_event *ev)
 	else if (error == METADATA_TOO_LARGE && ps->checkpoint_limit != 0)
 		shrink(ps);
 	else {
+		ps->commit_refused = true;
 		br_metric_add(BR_M_COMMIT_ERRORS, 1);
 		BR_LOG_LIMITED(BR_WARN, "commit", "commit failed",
 		    br_kv_str("because", ev->text),
@@ -193,7 +196,9 @@ br_commit_reply(struct br_parts *ps, const struct br_kafka_event *ev)
 void
 br_commit_step(struct br_parts *ps, int64_t now_ms)
 {
-	bool hurry = ps->revoked != NULL || ps->shutting_down;
+	/* Not after a refusal: that would be a loop at the network's speed. */
+	bool hurry = (ps->revoked != NULL || ps->shutting_down) &&
+	             !ps->commit_refused;
 
 	if (ps->committing != NULL) {
 		if (now_ms < ps->commit_until_ms)

@@ -404,6 +404,34 @@ br_parts_any_gone(const struct br_parts *ps)
 	return ps->gone != NULL;
 }
 
+static bool
+is_behind(const struct br_parts *ps, const struct br_part *part)
+{
+	return part->state == BR_PART_READING && !part->paused &&
+	       br_consumer_high(ps->consumer, part->topic, part->partition) >
+	           part->ledger.next;
+}
+
+struct br_positions *
+br_parts_behind(const struct br_parts *ps)
+{
+	struct br_positions *list;
+	size_t count = 0;
+
+	for (struct br_part *part = ps->first; part != NULL; part = part->next)
+		count += is_behind(ps, part);
+	if (count == 0)
+		return NULL;
+	list = br_positions_new(count);
+	/* The ends may move meanwhile, and make it more. */
+	for (struct br_part *part = ps->first;
+	     part != NULL && list->count < count; part = part->next)
+		if (is_behind(ps, part))
+			(void)br_positions_add(
+			    list, part->topic, part->partition, -1);
+	return list;
+}
+
 uint64_t
 br_parts_open_bytes(const struct br_parts *ps)
 {

@@ -6,6 +6,7 @@
 #include "bridge/base/clock.h"
 #include "bridge/base/metrics.h"
 #include "bridge/runtime/intake.h"
+#include "bridge/runtime/refill.h"
 
 #define BATCH 256
 /* Reading goes on for so many batches before the loop looks around. */
@@ -17,6 +18,7 @@ struct br_reading {
 	struct br_parts *parts;
 	struct br_pool *pool;
 	struct br_intake *intake;
+	struct br_refill refill;
 	bool more;  /* the record queue may hold something */
 	bool full;  /* back-pressure: nothing is read */
 	bool sated; /* every worker has enough to do */
@@ -184,6 +186,9 @@ br_reading_pass(struct br_reading *r, int64_t now_ms)
 		size_t made = 0;
 
 		r->more = count != 0;
+		if (!r->more)
+			br_refill_empty(
+			    &r->refill, r->parts, r->consumer, now_ms);
 		for (size_t j = 0; j < count; j++) {
 			if (batch[j].kind == BR_READ_RECORD) {
 				made += take_record(
@@ -201,6 +206,13 @@ br_reading_pass(struct br_reading *r, int64_t now_ms)
 			br_pool_put(r->pool, refs, made);
 	}
 	br_parts_throttle(r->parts);
+}
+
+bool
+br_reading_answer(
+    struct br_reading *r, const struct br_kafka_event *ev, int64_t now_ms)
+{
+	return br_refill_answer(&r->refill, ev, now_ms);
 }
 
 bool

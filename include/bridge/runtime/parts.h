@@ -105,6 +105,10 @@ bool br_parts_assigned(const struct br_parts *ps);
 /* True while events of a partition that is gone are still out. */
 bool br_parts_any_gone(const struct br_parts *ps);
 
+/* The partitions whose logs are known to go on beyond what was read, or
+ * NULL: none. The caller frees them. */
+struct br_positions *br_parts_behind(const struct br_parts *ps);
+
 /* Bytes of open events over all partitions. */
 uint64_t br_parts_open_bytes(const struct br_parts *ps);
 

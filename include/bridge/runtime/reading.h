@@ -26,6 +26,10 @@ void br_reading_wake(struct br_reading *r);
 /* Reads what is there and has room, a bounded number of batches at a time. */
 void br_reading_pass(struct br_reading *r, int64_t now_ms);
 
+/* True when this answered a question of the reading's own (refill.h). */
+bool br_reading_answer(
+    struct br_reading *r, const struct br_kafka_event *ev, int64_t now_ms);
+
 /* True when another pass would find something to do. */
 bool br_reading_wants(struct br_reading *r);
 

@@ -53,7 +53,8 @@ set_up(void **state)
 {
 	struct rig *r = rig_new(&(struct rig_options){.partitions = 2,
 	    .script = refuse_doomed,
-	    .kafka = "properties = [ \"producer.message.timeout.ms=1000\" ];",
+	    .kafka = "properties = [ \"producer.message.timeout.ms=1000\", "
+	             "\"producer.retry.backoff.ms=400\" ];",
 	    .delivery = "timeout_ms = 60000;"});
 
 	rig_start(r);
@@ -137,10 +138,11 @@ refused(void **state)
 	outage(*state, AUTHORIZATION_FAILED, 4);
 }
 
+/* librdkafka tries each of them again every 400 ms, for a second. */
 static void
 timed_out(void **state)
 {
-	outage(*state, REQUEST_TIMED_OUT, 20);
+	outage(*state, REQUEST_TIMED_OUT, 10);
 }
 
 /* The idempotent producer is beyond repair: a new one is made. */

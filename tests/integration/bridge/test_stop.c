@@ -147,13 +147,15 @@ unavailable(struct rig *r, struct exchange *x, unsigned n, unsigned attempt)
 	return atomic_load(&r->gate) != 0 ? 200 : 503;
 }
 
-/* Nobody waits for them: they are not committed and come again. */
+/* Nobody waits for them, they are not committed, and the next bridge goes on
+ * with their attempts and their waits. */
 static void
 leaves_retries_behind(void **state)
 {
 	struct rig *r = rig_new(&(struct rig_options){.script = unavailable,
 	    .no_retry_group = true,
-	    .rest = "retry = { base_ms = 600000; };"});
+	    .rest = "retry = { base_ms = 4000; jitter = 0.0; };"});
+	struct rig_event first[10];
 
 	(void)state;
 	for (int i = 0; i < 10; i++)
@@ -162,6 +164,8 @@ leaves_retries_behind(void **state)
 	rig_start(r);
 	WAIT_FOR(receiver_requests(r->receiver) == 10);
 	assert_true(stop_ms(r) < 10000);
+	for (unsigned n = 0; n < 10; n++)
+		first[n] = rig_look(r, n);
 	assert_int_equal(rig_committed(r, 0), 0);
 	assert_int_equal(rig_letters(r), 0);
 	atomic_store(&r->gate, 1);
@@ -169,6 +173,13 @@ leaves_retries_behind(void **state)
 	WAIT_FOR(rig_all_accepted(r));
 	WAIT_FOR(rig_all_committed(r));
 	rig_check_book(r, 4);
+	for (unsigned n = 0; n < 10; n++) {
+		struct rig_event e = rig_look(r, n);
+
+		assert_int_equal(e.requests, 2);
+		/* Its 8 seconds, kept as whole seconds. */
+		assert_true(e.began_ms - first[n].ended_ms >= 7000);
+	}
 	(void)stop_ms(r);
 	rig_free(r);
 }

@@ -264,10 +264,10 @@ static void
 never_matches_an_excluded_topic(void **state)
 {
 	static const char *const exclude[] = {"outbox.dlq"};
-	static char pattern[] = "outbox.*";
+	static char pattern[] = "outbox*";
 	struct br_consumer *c;
 	struct br_kafka_event ev;
-	bool near = false;
+	int near = 0;
 
 	(void)state;
 	assert_true(br_mock_topic(h.mock, "outbox.dlq", 1, &err));
@@ -279,16 +279,17 @@ never_matches_an_excluded_topic(void **state)
 	assert_non_null(c);
 	assert_true(br_consumer_subscribe(c, &err));
 	ev = harness_event(c, BR_KAFKA_ASSIGN);
-	assert_int_equal(ev.positions->count, 3);
+	assert_int_equal(ev.positions->count, 4);
 	for (size_t i = 0; i < ev.positions->count; i++) {
 		const char *topic = ev.positions->item[i].topic;
 
-		if (strcmp(topic, "outbox.dlq.more") == 0)
-			near = true;
+		if (strcmp(topic, "outbox.dlq.more") == 0 ||
+		    strcmp(topic, "outboxxdlq") == 0)
+			near++;
 		else
 			assert_string_equal(topic, TOPIC);
 	}
-	assert_true(near);
+	assert_int_equal(near, 2);
 	br_kafka_event_clear(&ev);
 	harness_leave(c);
 }

@@ -315,4 +315,85 @@ forget(struct model *m, struct item *i)
 	*i = *last;
 }
 
+/* What receivers say, and the verdict on it. */
+static const struct answer {
+	int status;
+	enum br_transport transport;
+	int64_t retry_after_ms; /* -1: not given */
+	enum br_verdict verdict;
+} answers[] = {
+    {200, BR_TRANSPORT_OK, -1, BR_DELIVERED},
+    {204, BR_TRANSPORT_OK, -1, BR_DELIVERED},
+    {299, BR_TRANSPORT_OK, -1, BR_DELIVERED},
+    {503, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {503, BR_TRANSPORT_OK, 0, BR_AGAIN},
+    {429, BR_TRANSPORT_OK, 300, BR_AGAIN},
+    {429, BR_TRANSPORT_OK, 100000, BR_AGAIN},
+    {429, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {503, BR_TRANSPORT_OK, 40, BR_AGAIN},
+    {302, BR_TRANSPORT_OK, -1, BR_AGAIN},
+    {500, BR_TRANSPORT_OK, 30, BR_AGAIN},
+    {0, BR_TRANSPORT_RESET, -1, BR_AGAIN},
+    {0, BR_TRANSPORT_FORBIDDEN, -1, BR_NEVER},
+    {0, BR_TRANSPORT_REFUSED, -1, BR_AGAIN},
+    {0, BR_TRANSPORT_TIMEOUT, -1, BR_AGAIN},
+    {400, BR_TRANSPORT_OK, -1, BR_NEVER},
+    {410, BR_TRANSPORT_OK, 60, BR_NEVER},
+};
+
+/* Does it cost an attempt? */
+static inline bool
+counts(struct model *m, struct item *i, const struct br_outcome *o,
+    enum br_sign sign)
+{
+	const struct br_health *h = &m->to[i->target].health;
+	bool counted =
+	    br_health_counts(h, &m->rules.health, i->probe, sign, m->now_ms);
+
+	if (i->probe && h->state == BR_HEALTH_DOWN)
+		return counted;
+	if (i->hold_probe && br_sign_later(sign, o))
+		counted = false;
+	if (counted || i->uncounted >= i->max_attempts)
+		return true;
+	i->uncounted++;
+	return false;
+}
+
+/* What the target and the route learn from it. */
+static inline void
+teach(struct model *m, const struct item *i, const struct answer *a,
+    const struct br_outcome *o, bool dead, const struct br_decision *d)
+{
+	struct place_to_go *to = &m->to[i->target];
+	enum br_sign sign = br_sign_of(&m->rules.verdict, o);
+	bool others = flying(m, i->target) > 1 && br_sign_turned_away(o);
+	int64_t asked =
+	    earlier(a->retry_after_ms, m->rules.health.probe_max_ms);
+
+	if (i->hold_probe)
+		to->hold[i->route].probing = false;
+	if (a->verdict == BR_AGAIN && asked > 0) {
+		if (to->hold[i->route].until_ms < m->now_ms + asked)
+			to->hold[i->route].until_ms = m->now_ms + asked;
+	} else if (i->hold_probe)
+		to->hold[i->route].until_ms = 0;
+	if (dead && a->status != 0)
+		to->type[i->type] = true;
+	for (int type = 0; type < TYPES && sign == BR_SIGN_SUCCESS; type++)
+		to->type[type] = false;
+	if (br_health_end(&to->health, &m->rules.health, i->probe, sign,
+	        i->ref->serial, dead && a->status != 0, others, m->now_ms)) {
+		to->picked = 0;
+		EXPECT(m, d->change != BR_TARGET_SAME);
+	} else
+		EXPECT(m, d->change == BR_TARGET_SAME);
+	if (d->change == BR_TARGET_OPENED)
+		EXPECT(m, to->health.state == BR_HEALTH_OPEN);
+	if (d->change == BR_TARGET_DOWN)
+		EXPECT(m, to->health.state == BR_HEALTH_DOWN);
+	if (d->change == BR_TARGET_REFUSING)
+		EXPECT(m, to->health.state == BR_HEALTH_REFUSING);
+}
+
 #endif

@@ -1,0 +1,51 @@
+TITLE = "a revoke lets open requests end and commits them; nothing is sent twice"
+TIME = 75
+from acceptance.api import *
+
+
+def both_ready(k, a, b, seconds):
+    k.must_start(b, seconds)
+    until(lambda: a.get("/readyz")[0] == 200 and b.get("/readyz")[0] == 200, seconds, "not both instances are ready")
+
+
+def run_orderly(k):
+    t = k.topic(partitions=4)
+    r = k.receiver()
+    r.default = Reply(delay=0.5)
+    a = k.started(t, r.url)
+    b = k.bridge(k.conf(t, r.url))
+    k.connections = 8
+    k.produce(t, [E(n, partition=n % 4) for n in range(120)])
+    until(lambda: len(r.requests()) >= 8, 15, "nothing is sent")
+    k.must_start(b)
+    until(lambda: b.metric("outbox_bridge_delivered_total") >= 8, 20, "the second instance delivers nothing")
+    check(b.stop() == 0, "exit status of the second instance at SIGTERM is not 0")
+    for p in range(4):
+        k.wait_committed(t, 30, 40, p)
+    sent = {}
+    for q in r.requests():
+        sent[q.key] = sent.get(q.key, 0) + 1
+    check(len(sent) == 120, f"{len(sent)} of 120 events were sent")
+    twice = [x for x, n in sent.items() if n > 1]
+    check(not twice, f"{len(twice)} events were sent twice in an orderly join and leave")
+
+
+def run_slow(k):
+    """Requests longer than revoke_wait_ms: they are sent again, and nothing else."""
+    t = k.topic(partitions=4)
+    r = k.receiver()
+    for n in range(4):
+        r.on(ID(n), Reply(delay=9), Reply(200))
+    a = k.started(t, r.url, kafka={"revoke_wait_ms": 1000}, delivery={"timeout_ms": 20000})
+    b = k.bridge(k.conf(t, r.url, kafka={"revoke_wait_ms": 1000}, delivery={"timeout_ms": 20000}))
+    k.connections = 8
+    k.without.add("P4")
+    k.produce(t, [E(n, partition=n % 4) for n in range(40)])
+    until(lambda: all(r.requests(ID(n)) for n in range(4)), 15, "the first event of each partition is not sent")
+    both_ready(k, a, b, 8)
+    check(not [q for n in range(4) for q in r.ok(ID(n)) if q.attempt == 1], "the open requests ended before the hand-over: nothing is tested")
+    for p in range(4):
+        k.wait_committed(t, 10, 20, p)
+    extra = len(r.requests()) - 40
+    check(0 < extra <= 4, f"{extra} extra requests, expected those of the partitions that moved, at most 4")
+    k.figure = f"{extra} of 4 open requests sent again by the next owner"
