@@ -140,6 +140,29 @@ direct(struct br_assignment *a, const rd_kafka_topic_partition_list_t *list)
 	}
 }
 
+/*
+ * Drops what partitions that are about to begin have to say about their past,
+ * such as that their topic was missing.
+ */
+static void
+forget_past(
+    struct br_assignment *a, const rd_kafka_topic_partition_list_t *list)
+{
+	for (int i = 0; i < list->cnt; i++) {
+		rd_kafka_queue_t *q = rd_kafka_queue_get_partition(
+		    a->rk, list->elems[i].topic, list->elems[i].partition);
+		rd_kafka_event_t *ev;
+
+		if (q == NULL)
+			continue;
+		/* or it would be the records of all partitions */
+		rd_kafka_queue_forward(q, NULL);
+		while ((ev = rd_kafka_queue_poll(q, 0)) != NULL)
+			rd_kafka_event_destroy(ev);
+		rd_kafka_queue_destroy(q);
+	}
+}
+
 static void
 direct_again(
     struct br_assignment *a, const rd_kafka_topic_partition_list_t *list)
@@ -218,6 +241,7 @@ give(struct br_assignment *a, struct br_error *err)
 	bool ok = true;
 
 	if (list->cnt > 0 || a->pending == ASSIGN_DUE) {
+		forget_past(a, list);
 		direct(a, list);
 		ok = !failed(rd_kafka_incremental_assign(a->rk, list),
 		    "incremental assign", err);
@@ -247,6 +271,7 @@ replace(struct br_assignment *a, struct br_error *err)
 	if (changed && a->pending == REVOKE_DUE) {
 		e = rd_kafka_assign(a->rk, NULL);
 	} else if (changed) {
+		forget_past(a, list);
 		direct(a, list);
 		e = rd_kafka_assign(a->rk, list);
 		direct_again(a, list);

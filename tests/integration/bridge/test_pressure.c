@@ -114,7 +114,6 @@ partition_is_paused(void **state)
 	             "\"fetch.message.max.bytes=2000\" ];",
 	    .delivery = "timeout_ms = 60000;",
 	    .rest = "limits = { open_per_partition = 50; };"});
-	int64_t records;
 
 	(void)state;
 	for (int i = 0; i < 1500; i++)
@@ -124,14 +123,15 @@ partition_is_paused(void **state)
 	rig_flush(r);
 	rig_start(r);
 	WAIT_FOR(rig_committed(r, 1) == 300);
-	records = br_metric_get(BR_M_RECORDS);
-	assert_true(records >= 350 && records < 1200);
 	assert_int_equal(rig_committed(r, 0), 0);
 	/* New ones of the other partition still come. */
 	(void)rig_event(r, 1, 5);
 	rig_flush(r);
 	WAIT_FOR(rig_committed(r, 1) == 301);
-	assert_int_equal(br_metric_get(BR_M_RECORDS), records + 1);
+	/* All of partition 1, and of the other about as much as may be open:
+	 * it is looked at after some batches. */
+	assert_true(br_metric_get(BR_M_RECORDS) < 301 + 1000);
+	assert_true(rig_ready(r));
 	atomic_store(&r->gate, 1);
 	WAIT_FOR(rig_all_accepted(r));
 	finish(r);
