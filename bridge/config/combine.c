@@ -119,9 +119,23 @@ check_destination(struct br_load *l)
 			    c->routes[i].name);
 }
 
+static void
+check_key_headers(struct br_load *l)
+{
+	size_t count = l->config->delivery.idempotency_headers.count;
+
+	if (count <= BR_CONFIG_KEY_HEADERS)
+		return;
+	br_load_fault(l, line_of(l, "delivery.idempotency_headers", NULL),
+	    "delivery.idempotency_headers",
+	    "names %zu headers; at most %d can carry the key", count,
+	    BR_CONFIG_KEY_HEADERS);
+}
+
 void
 br_load_combine(struct br_load *l)
 {
+	check_key_headers(l);
 	check_dlq(l);
 	check_properties(l);
 	check_route_names(l);

@@ -347,7 +347,7 @@ static const struct br_key table[] = {
     {.path = "breaker.failures",
         .type = BR_KEY_INTEGER,
         AT(breaker.failures),
-        .max = 1000000000,
+        .max = BR_HEALTH_FAILURES_MAX,
         .preset = "20",
         .help = "events in a row that close a target; 0: never"},
     {.path = "breaker.after",

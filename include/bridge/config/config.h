@@ -16,6 +16,9 @@
 #include "bridge/core/scheduler.h"
 #include "bridge/core/verdict.h"
 
+/* So many names at most in delivery.idempotency_headers. */
+#define BR_CONFIG_KEY_HEADERS 13
+
 struct br_strings {
 	char **item;
 	size_t count;

@@ -12,7 +12,7 @@ struct br_request_rules; /* made once from the configuration, immutable */
 
 #define BR_REQUEST_HEADERS 16
 /* Names of delivery.idempotency_headers at most; further ones are left out. */
-#define BR_REQUEST_KEY_HEADERS (BR_REQUEST_HEADERS - 3)
+#define BR_REQUEST_KEY_HEADERS BR_CONFIG_KEY_HEADERS
 
 /* Copies what it needs. */
 struct br_request_rules *br_request_rules_new(const struct br_config *config);

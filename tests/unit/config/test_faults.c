@@ -410,6 +410,28 @@ all_at_once(void **state)
 	br_buffer_free(&faults);
 }
 
+/* More names than a request has room for, and a row that would need much
+ * memory for each target. */
+static void
+too_many(void **state)
+{
+	struct br_buffer faults = {0};
+
+	(void)state;
+	assert_null(load("kafka = { brokers = \"b\"; topics = [ \"t\" ]; };\n"
+	                 "delivery = { url = \"http://h\";\n"
+	                 " idempotency_headers = [ \"A\", \"B\", \"C\", "
+	                 "\"D\", \"E\", \"F\", \"G\", \"H\", \"I\", "
+	                 "\"J\", \"K\", \"L\", \"M\", \"N\" ]; };\n"
+	                 "breaker = { failures = 1001; };\n",
+	    &faults));
+	assert_true(strstr(faults.data, "delivery.idempotency_headers: names "
+	                                "14 headers; at most 13") != NULL);
+	assert_true(strstr(faults.data, "breaker.failures: ") != NULL);
+	assert_int_equal(count_lines(faults.data), 2);
+	br_buffer_free(&faults);
+}
+
 /* A fault of a thousand is still a page that can be read. */
 static void
 many(void **state)
@@ -495,7 +517,8 @@ main(void)
 	    cmocka_unit_test(kafka_faults), cmocka_unit_test(start_faults),
 	    cmocka_unit_test(property_faults),
 	    cmocka_unit_test(delivery_faults), cmocka_unit_test(all_at_once),
-	    cmocka_unit_test(many), cmocka_unit_test(files)};
+	    cmocka_unit_test(too_many), cmocka_unit_test(many),
+	    cmocka_unit_test(files)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
