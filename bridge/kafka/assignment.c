@@ -13,7 +13,7 @@ struct br_assignment {
 	bool cooperative;
 	bool closing;
 	enum pending pending;
-	struct br_part *part; /* sorted by topic and partition */
+	struct br_kafka_part *part; /* sorted by topic and partition */
 	size_t count, capacity;
 };
 
@@ -53,7 +53,7 @@ lower_bound(const struct br_assignment *a, const char *topic, int32_t partition)
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct br_part *p = &a->part[middle];
+		const struct br_kafka_part *p = &a->part[middle];
 		int order = strcmp(p->topic, topic);
 
 		if (order < 0 || (order == 0 && p->partition < partition))
@@ -64,7 +64,7 @@ lower_bound(const struct br_assignment *a, const char *topic, int32_t partition)
 	return low;
 }
 
-struct br_part *
+struct br_kafka_part *
 br_assignment_find(
     struct br_assignment *a, const char *topic, int32_t partition)
 {
@@ -76,11 +76,11 @@ br_assignment_find(
 	return NULL;
 }
 
-static struct br_part *
+static struct br_kafka_part *
 find_or_add(struct br_assignment *a, const char *topic, int32_t partition)
 {
 	size_t i = lower_bound(a, topic, partition);
-	struct br_part *p = br_assignment_find(a, topic, partition);
+	struct br_kafka_part *p = br_assignment_find(a, topic, partition);
 
 	if (p != NULL)
 		return p;
@@ -91,8 +91,9 @@ find_or_add(struct br_assignment *a, const char *topic, int32_t partition)
 	p = &a->part[i];
 	memmove(p + 1, p, (a->count - i) * sizeof(*p));
 	a->count++;
-	*p = (struct br_part){.topic = br_kafka_copy(topic, strlen(topic)),
-	    .partition = partition};
+	*p =
+	    (struct br_kafka_part){.topic = br_kafka_copy(topic, strlen(topic)),
+	        .partition = partition};
 	return p;
 }
 
@@ -103,7 +104,7 @@ sweep(struct br_assignment *a)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < a->count; i++) {
-		struct br_part *p = &a->part[i];
+		struct br_kafka_part *p = &a->part[i];
 
 		if (p->wanted || p->held || p->revoking)
 			a->part[kept++] = *p;
@@ -114,7 +115,7 @@ sweep(struct br_assignment *a)
 }
 
 static bool
-should_hold(const struct br_part *p)
+should_hold(const struct br_kafka_part *p)
 {
 	return p->wanted && !p->stopped;
 }
@@ -187,13 +188,14 @@ failed(rd_kafka_error_t *e, const char *what, struct br_error *err)
 }
 
 static rd_kafka_topic_partition_list_t *
-list_of(const struct br_assignment *a, bool (*pick)(const struct br_part *p))
+list_of(
+    const struct br_assignment *a, bool (*pick)(const struct br_kafka_part *p))
 {
 	rd_kafka_topic_partition_list_t *list =
 	    rd_kafka_topic_partition_list_new((int)a->count);
 
 	for (size_t i = 0; i < a->count; i++) {
-		const struct br_part *p = &a->part[i];
+		const struct br_kafka_part *p = &a->part[i];
 
 		if (pick(p))
 			rd_kafka_topic_partition_list_add(
@@ -204,13 +206,13 @@ list_of(const struct br_assignment *a, bool (*pick)(const struct br_part *p))
 }
 
 static bool
-to_take(const struct br_part *p)
+to_take(const struct br_kafka_part *p)
 {
 	return p->held && (!should_hold(p) || p->restart);
 }
 
 static bool
-to_give(const struct br_part *p)
+to_give(const struct br_kafka_part *p)
 {
 	return should_hold(p) && (!p->held || p->restart);
 }
@@ -287,7 +289,7 @@ replace(struct br_assignment *a, struct br_error *err)
 }
 
 static bool
-to_pause(const struct br_part *p)
+to_pause(const struct br_kafka_part *p)
 {
 	return p->held && p->paused;
 }
@@ -368,7 +370,7 @@ br_assignment_want(struct br_assignment *a, const struct br_positions *list,
 	if (a->closing && list->count > 0)
 		return br_fail(err, "the consumer is closing");
 	for (size_t i = 0; i < list->count; i++) {
-		struct br_part *p = find_or_add(
+		struct br_kafka_part *p = find_or_add(
 		    a, list->item[i].topic, list->item[i].partition);
 
 		p->restart = p->held;
@@ -384,7 +386,7 @@ br_assignment_drop(struct br_assignment *a, const struct br_positions *list,
     struct br_error *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		struct br_part *p = br_assignment_find(
+		struct br_kafka_part *p = br_assignment_find(
 		    a, list->item[i].topic, list->item[i].partition);
 
 		if (p == NULL)
@@ -396,7 +398,7 @@ br_assignment_drop(struct br_assignment *a, const struct br_positions *list,
 }
 
 bool
-br_assignment_restart(struct br_assignment *a, struct br_part *part,
+br_assignment_restart(struct br_assignment *a, struct br_kafka_part *part,
     int64_t offset, struct br_error *err)
 {
 	if (a->closing)
@@ -409,15 +411,15 @@ br_assignment_restart(struct br_assignment *a, struct br_part *part,
 
 bool
 br_assignment_stop(
-    struct br_assignment *a, struct br_part *part, struct br_error *err)
+    struct br_assignment *a, struct br_kafka_part *part, struct br_error *err)
 {
 	part->stopped = true;
 	return apply(a, false, err);
 }
 
 bool
-br_assignment_pause(struct br_assignment *a, struct br_part *part, bool pause,
-    struct br_error *err)
+br_assignment_pause(struct br_assignment *a, struct br_kafka_part *part,
+    bool pause, struct br_error *err)
 {
 	rd_kafka_topic_partition_list_t *list;
 	rd_kafka_resp_err_t e;

@@ -12,7 +12,7 @@
 
 #include "bridge/kafka/consumer.h"
 
-struct br_part {
+struct br_kafka_part {
 	char *topic;
 	int32_t partition;
 	int64_t next;  /* offset to go on from */
@@ -55,19 +55,19 @@ bool br_assignment_drop(struct br_assignment *a,
     const struct br_positions *list, struct br_error *err);
 
 /* Reads a wanted partition again from `offset`. */
-bool br_assignment_restart(struct br_assignment *a, struct br_part *part,
+bool br_assignment_restart(struct br_assignment *a, struct br_kafka_part *part,
     int64_t offset, struct br_error *err);
 
 /* Ends the reading of a partition that stays wanted. */
 bool br_assignment_stop(
-    struct br_assignment *a, struct br_part *part, struct br_error *err);
+    struct br_assignment *a, struct br_kafka_part *part, struct br_error *err);
 
 /* Stops or goes on reading of a partition without losing its place. */
-bool br_assignment_pause(struct br_assignment *a, struct br_part *part,
+bool br_assignment_pause(struct br_assignment *a, struct br_kafka_part *part,
     bool pause, struct br_error *err);
 
 /* NULL when it is not ours. Valid until the next want, drop or revoke. */
-struct br_part *br_assignment_find(
+struct br_kafka_part *br_assignment_find(
     struct br_assignment *a, const char *topic, int32_t partition);
 
 #endif

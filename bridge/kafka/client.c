@@ -118,17 +118,16 @@ set_all(rd_kafka_conf_t *conf, const struct setting *list, size_t count,
 	return true;
 }
 
-static bool
-check_reserved(const char *name, struct br_error *err)
+bool
+br_client_may_set(const char *name, struct br_error *err)
 {
 	for (size_t i = 0; i < COUNT(reserved); i++) {
 		if (strcmp(reserved[i].name, name) != 0)
 			continue;
 		if (reserved[i].value == NULL)
-			return br_fail(err,
-			    "kafka.properties: %s cannot be changed", name);
-		return br_fail(err, "kafka.properties: set %s instead of %s",
-		    reserved[i].value, name);
+			return br_fail(err, "%s cannot be changed", name);
+		return br_fail(
+		    err, "set %s instead of %s", reserved[i].value, name);
 	}
 	return true;
 }
@@ -166,8 +165,8 @@ override(rd_kafka_conf_t *conf, enum br_client_kind kind, const char *text,
 		return br_fail(err, "kafka.properties: not name=value");
 	memcpy(name, text, len);
 	name[len] = '\0';
-	if (!check_reserved(name, err))
-		return false;
+	if (!br_client_may_set(name, &why))
+		return br_fail(err, "kafka.properties: %s", why.text);
 	if (!mine)
 		return true;
 	if (!br_client_set(conf, name, equals + 1, &why))

@@ -28,6 +28,9 @@ rd_kafka_conf_t *br_client_conf(const struct br_config *config,
 bool br_client_set(rd_kafka_conf_t *conf, const char *name, const char *value,
     struct br_error *err);
 
+/* False and a reason for a property that is ours. */
+bool br_client_may_set(const char *name, struct br_error *err);
+
 /* Makes the client; takes `conf` in any case. NULL and a reason. */
 rd_kafka_t *br_client_new(
     rd_kafka_type_t type, rd_kafka_conf_t *conf, struct br_error *err);

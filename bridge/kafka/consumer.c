@@ -374,7 +374,7 @@ bool
 br_consumer_seek(struct br_consumer *c, const char *topic, int32_t partition,
     int64_t offset, struct br_error *err)
 {
-	struct br_part *part =
+	struct br_kafka_part *part =
 	    br_assignment_find(c->assignment, topic, partition);
 
 	if (part == NULL || !part->wanted)
@@ -386,7 +386,7 @@ bool
 br_consumer_pause(struct br_consumer *c, const char *topic, int32_t partition,
     bool pause, struct br_error *err)
 {
-	struct br_part *part =
+	struct br_kafka_part *part =
 	    br_assignment_find(c->assignment, topic, partition);
 
 	if (part == NULL || !part->wanted)

@@ -22,6 +22,8 @@ br_property_check(const char *text, bool hide, struct br_error *err)
 	    strncmp(text, "producer.", 9) == 0)
 		text += 9;
 	(void)snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+	if (!br_client_may_set(name, err))
+		return false;
 	conf = rd_kafka_conf_new();
 	ok = br_client_set(conf, name, equals + 1, err);
 	rd_kafka_conf_destroy(conf);

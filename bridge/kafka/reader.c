@@ -91,7 +91,7 @@ static bool
 take_record(struct br_reader *r, rd_kafka_event_t *ev, struct br_read *out)
 {
 	const rd_kafka_message_t *m = rd_kafka_event_message_next(ev);
-	struct br_part *part;
+	struct br_kafka_part *part;
 
 	if (m == NULL)
 		return false;
@@ -141,7 +141,7 @@ must_stop(enum br_read_kind kind)
 /* Not every fault carries an offset; some carry a 0 that means nothing. */
 static int64_t
 offset_of(enum br_read_kind kind, const rd_kafka_topic_partition_t *where,
-    const struct br_part *part)
+    const struct br_kafka_part *part)
 {
 	bool told = kind == BR_READ_END || kind == BR_READ_OUT_OF_RANGE ||
 	            kind == BR_READ_CORRUPT;
@@ -155,7 +155,7 @@ take_fault(struct br_reader *r, rd_kafka_event_t *ev, struct kept *kept,
     struct br_read *out)
 {
 	rd_kafka_topic_partition_t *where = rd_kafka_event_topic_partition(ev);
-	struct br_part *part;
+	struct br_kafka_part *part;
 	struct br_error err;
 
 	if (where == NULL)
