@@ -17,6 +17,8 @@ find_file(int argc, char **argv, const char *usage)
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "-c") == 0 && i + 1 < argc && file == NULL)
 			file = argv[++i];
+		else if (strcmp(argv[i], "-c") == 0 && file == NULL)
+			break;
 		else {
 			(void)fprintf(stderr,
 			    "outbox-bridge: %s: '%s' is not understood here\n"

@@ -218,6 +218,30 @@ to_give(const struct br_kafka_part *p)
 }
 
 static bool
+to_wake(const struct br_kafka_part *p)
+{
+	return p->asleep && (!should_hold(p) || p->restart);
+}
+
+/*
+ * A pause outlives the assignment in librdkafka: without this the partition
+ * would not be read when it is ours again. Done while it still is paused,
+ * since to resume one that is not moves its position.
+ */
+static void
+wake(struct br_assignment *a)
+{
+	rd_kafka_topic_partition_list_t *list = list_of(a, to_wake);
+
+	if (list->cnt > 0)
+		(void)rd_kafka_resume_partitions(a->rk, list);
+	for (size_t i = 0; i < a->count; i++)
+		if (to_wake(&a->part[i]))
+			a->part[i].asleep = false;
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+static bool
 take(struct br_assignment *a, struct br_error *err)
 {
 	rd_kafka_topic_partition_list_t *list = list_of(a, to_take);
@@ -303,6 +327,8 @@ pause_again(struct br_assignment *a, struct br_error *err)
 
 	if (list->cnt > 0)
 		e = rd_kafka_pause_partitions(a->rk, list);
+	for (size_t i = 0; i < a->count; i++)
+		a->part[i].asleep = to_pause(&a->part[i]);
 	rd_kafka_topic_partition_list_destroy(list);
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return br_fail(err, "pause: %s", rd_kafka_err2str(e));
@@ -326,6 +352,7 @@ apply(struct br_assignment *a, bool answers, struct br_error *err)
 	 */
 	if (a->closing && a->pending == NO_ANSWER_DUE)
 		return true;
+	wake(a);
 	ok = a->cooperative ? take(a, err) && give(a, err) : replace(a, err);
 	ok = ok && pause_again(a, err);
 	a->pending = NO_ANSWER_DUE;
@@ -431,6 +458,7 @@ br_assignment_pause(struct br_assignment *a, struct br_kafka_part *part,
 	rd_kafka_topic_partition_list_add(list, part->topic, part->partition);
 	e = pause ? rd_kafka_pause_partitions(a->rk, list)
 	          : rd_kafka_resume_partitions(a->rk, list);
+	part->asleep = pause;
 	rd_kafka_topic_partition_list_destroy(list);
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return br_fail(err, "pause: %s", rd_kafka_err2str(e));

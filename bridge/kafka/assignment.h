@@ -21,6 +21,7 @@ struct br_kafka_part {
 	bool restart;  /* held, but to be begun again at `next` */
 	bool stopped;  /* wanted, but a fault ended the reading */
 	bool paused;   /* by the caller */
+	bool asleep;   /* librdkafka has paused it */
 	bool revoking; /* in the revoke that waits for an answer */
 	bool given_up; /* `revoking`, and the caller has let it go */
 };

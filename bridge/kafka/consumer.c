@@ -13,6 +13,7 @@
 #include "ask.h"
 #include "assignment.h"
 #include "client.h"
+#include "joining.h"
 #include "memory.h"
 #include "positions.h"
 #include "reader.h"
@@ -31,6 +32,7 @@ struct br_consumer {
 	uint64_t last_ticket;
 	bool brokers_down, fatal, closing, given_up;
 	struct br_strings topics; /* of the configuration */
+	struct br_joining joining;
 };
 
 /* Topics of our own, which a pattern must never match. */
@@ -95,10 +97,13 @@ br_consumer_new(const struct br_config *config, const char *const *exclude,
 		rd_kafka_conf_destroy(conf);
 		return NULL;
 	}
-	rk = br_client_new(RD_KAFKA_CONSUMER, conf, err);
-	if (rk == NULL)
-		return NULL;
 	c = br_kafka_zeroed(1, sizeof(*c));
+	br_joining_watch(&c->joining, conf);
+	rk = br_client_new(RD_KAFKA_CONSUMER, conf, err);
+	if (rk == NULL) {
+		free(c);
+		return NULL;
+	}
 	c->rk = rk;
 	c->topics = config->kafka.topics;
 	c->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -408,6 +413,12 @@ br_consumer_commit(struct br_consumer *c, const struct br_positions *positions,
 	if (e != RD_KAFKA_RESP_ERR_NO_ERROR)
 		return br_fail(err, "commit: %s", rd_kafka_err2str(e));
 	return true;
+}
+
+bool
+br_consumer_joining(const struct br_consumer *c)
+{
+	return br_joining_is(&c->joining);
 }
 
 uint64_t

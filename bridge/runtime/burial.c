@@ -160,6 +160,9 @@ br_burial_add(struct br_burial *b, struct br_ref *ref)
 	if (letter == NULL)
 		abort();
 	letter->ref = ref;
+	/* Such a time cannot be produced: the copy gets the present one. */
+	letter->style.replace_timestamp =
+	    ref->event->record.timestamp_ms <= 0;
 	append(&b->waiting, letter);
 }
 
@@ -280,8 +283,11 @@ take_result(
 		back_off(b, result->text, now_ms);
 		break;
 	case BR_DEAD_TIMESTAMP:
-		letter->style.replace_timestamp = true;
 		append(&b->waiting, letter);
+		/* The present time is refused too: only waiting can help. */
+		if (letter->style.replace_timestamp)
+			back_off(b, result->text, now_ms);
+		letter->style.replace_timestamp = true;
 		break;
 	case BR_DEAD_TOO_LARGE:
 		too_large(b, letter, result->text, now_ms);
@@ -381,4 +387,11 @@ br_burial_forget_gone(struct br_burial *b)
 {
 	forget(b, &b->waiting);
 	forget(b, &b->large);
+	/* Nothing is left that could find out that the cure has come. */
+	if (b->sent != NULL || b->waiting.count != 0 || b->large.count != 0)
+		return;
+	b->wait_ms = b->again_ms = 0;
+	b->probing = false;
+	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
+	br_alarms_set(b->alarms, BR_ALARM_DLQ_TOO_LARGE, NULL);
 }

@@ -197,8 +197,8 @@ void
 br_commit_step(struct br_parts *ps, int64_t now_ms)
 {
 	/* Not after a refusal: that would be a loop at the network's speed. */
-	bool hurry = (ps->revoked != NULL || ps->shutting_down) &&
-	             !ps->commit_refused;
+	bool hurry =
+	    (ps->revoked != NULL || ps->shutting_down) && !ps->commit_refused;
 
 	if (ps->committing != NULL) {
 		if (now_ms < ps->commit_until_ms)
@@ -210,6 +210,7 @@ br_commit_step(struct br_parts *ps, int64_t now_ms)
 		br_positions_free(ps->committing);
 		ps->committing = NULL;
 	}
-	if (now_ms >= ps->commit_ms || hurry)
+	if ((now_ms >= ps->commit_ms || hurry) &&
+	    !br_consumer_joining(ps->consumer))
 		commit(ps, now_ms);
 }

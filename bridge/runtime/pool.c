@@ -351,36 +351,40 @@ br_pool_start(struct br_pool *p, struct br_error *err)
 	/* Signals are the main thread's: workers are born with all blocked. */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	(void)pthread_mutex_lock(&p->lock);
 	for (uint32_t i = 0; i < p->workers && error == 0; i++) {
-		(void)pthread_mutex_lock(&p->lock);
-		p->running++;
-		(void)pthread_mutex_unlock(&p->lock);
 		error = pthread_create(
 		    &p->worker[i].thread, NULL, work, &p->worker[i]);
 		p->worker[i].started = error == 0;
+		p->running += error == 0 ? 1 : 0;
 	}
+	(void)pthread_mutex_unlock(&p->lock);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (error != 0) {
-		p->running--;
+	if (error != 0)
 		return br_fail(
 		    err, "cannot start a worker thread: %s", strerror(error));
-	}
 	return true;
 }
 
 void
 br_pool_put(struct br_pool *p, struct br_ref **refs, size_t count)
 {
+	int64_t now_ms, due_ms = INT64_MAX;
 	struct br_sched_stats stats;
-	int64_t now_ms;
 	size_t ready;
 
 	(void)pthread_mutex_lock(&p->lock);
 	/* Under the lock: the scheduler's time does not go back. */
 	now_ms = br_clock_mono_ms();
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (refs[i]->due_ms > now_ms && refs[i]->due_ms < due_ms)
+			due_ms = refs[i]->due_ms;
 		br_sched_put(p->sched, refs[i], now_ms);
+	}
 	ready = br_sched_ready(p->sched, now_ms, p->idle_count);
+	/* Somebody must see what goes on with its wait, too. */
+	if (ready == 0 && due_ms < p->watch_ms && p->idle_count > 0)
+		ready = 1;
 	while (ready-- > 0)
 		pick_best(p);
 	br_sched_stats(p->sched, &stats);

@@ -16,16 +16,25 @@
 #define WEEK_MS (7 * 24 * 3600 * 1000LL)
 #define ADDED_BYTES 65536
 
-/* Waits for a topic until `until_ms`; true when it is there. */
+/*
+ * Waits for a topic: for brokers until `until_ms`, and for the topic, once
+ * they say that there is none, until `missing_ms`. True when it is there;
+ * else `err` says why not, or is empty when there is none.
+ */
 static bool
 wait_topic(struct br_topics *t, const char *topic, int64_t until_ms,
-    const atomic_bool *stop, struct br_topic_facts *facts, struct br_error *err)
+    int64_t missing_ms, const atomic_bool *stop, struct br_topic_facts *facts,
+    struct br_error *err)
 {
 	while (!atomic_load(stop)) {
-		if (br_topics_facts(t, topic, SLICE_MS, facts, err) &&
-		    facts->exists)
+		bool answered = br_topics_facts(t, topic, SLICE_MS, facts, err);
+
+		if (answered && facts->exists)
 			return true;
-		if (br_clock_mono_ms() >= until_ms)
+		/* What failed before is not why. */
+		if (answered)
+			err->text[0] = '\0';
+		if (br_clock_mono_ms() >= (answered ? missing_ms : until_ms))
 			return false;
 		(void)poll(NULL, 0, PAUSE_MS);
 	}
@@ -45,8 +54,8 @@ check_sources(struct br_topics *t, const struct br_config *config,
 		if (br_pattern_is_wild(topics->item[i]))
 			continue;
 		err->text[0] = '\0';
-		if (wait_topic(
-		        t, topics->item[i], until_ms, stop, &facts, err)) {
+		if (wait_topic(t, topics->item[i], until_ms, until_ms, stop,
+		        &facts, err)) {
 			if (facts.configs_known &&
 			    facts.max_message_bytes > *max_bytes)
 				*max_bytes = facts.max_message_bytes;
@@ -99,13 +108,15 @@ warn_dlq(const struct br_config *config, const struct br_topic_facts *facts,
 
 static bool
 check_dlq(struct br_topics *t, const struct br_config *config,
-    const atomic_bool *stop, int64_t max_bytes, struct br_error *err)
+    const atomic_bool *stop, int64_t until_ms, int64_t max_bytes,
+    struct br_error *err)
 {
 	struct br_topic_facts facts = {0};
-	int64_t until_ms = br_clock_mono_ms() + DLQ_PATIENCE_MS;
+	int64_t missing_ms = br_clock_mono_ms() + DLQ_PATIENCE_MS;
 
 	err->text[0] = '\0';
-	if (!wait_topic(t, config->dlq.topic, until_ms, stop, &facts, err)) {
+	if (!wait_topic(t, config->dlq.topic, until_ms, missing_ms, stop,
+	        &facts, err)) {
 		if (err->text[0] == '\0')
 			(void)br_fail(err,
 			    "the dead letter topic %s does not exist on %s; "
@@ -135,7 +146,7 @@ br_prepare(const struct br_config *config, const atomic_bool *stop,
 	if (t == NULL)
 		return BR_EXIT_CONFIG;
 	ok = check_sources(t, config, stop, until_ms, &max_bytes, err) &&
-	     check_dlq(t, config, stop, max_bytes, err);
+	     check_dlq(t, config, stop, until_ms, max_bytes, err);
 	br_topics_free(t);
 	return ok || atomic_load(stop) ? BR_EXIT_OK : BR_EXIT_UNAVAILABLE;
 }

@@ -204,7 +204,9 @@ br_reading_pass(struct br_reading *r, int64_t now_ms)
 		br_consumer_release(r->consumer);
 		if (made != 0)
 			br_pool_put(r->pool, refs, made);
+		br_parts_throttle(r->parts);
 	}
+	/* Where events have become fewer, also when nothing was read. */
 	br_parts_throttle(r->parts);
 }
 

@@ -390,7 +390,8 @@ br_start_answer(
 		    part->state == BR_PART_CLOSING)
 			continue;
 		part->ticket = 0;
-		if (ev->error != 0 || pos->error != 0 || pos->low < 0) {
+		/* Each by its own error: one without a leader holds no other. */
+		if (pos->error != 0 || pos->low < 0) {
 			part->asked_ms = now_ms + ASK_AGAIN_MS;
 			BR_LOG_LIMITED(BR_WARN, "ask", "offsets not answered",
 			    br_kv_str("topic", part->topic),
@@ -420,7 +421,8 @@ static void
 doubt(struct br_parts *ps, struct br_part *part, const struct br_read *read,
     int64_t now_ms)
 {
-	BR_LOG(BR_WARN, "position refused", br_kv_str("topic", part->topic),
+	BR_LOG_LIMITED(BR_WARN, part->topic, "position refused",
+	    br_kv_str("topic", part->topic),
 	    br_kv_int("partition", part->partition),
 	    br_kv_int("offset", part->ledger.next),
 	    br_kv_str("because", read->text));

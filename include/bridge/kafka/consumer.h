@@ -180,6 +180,12 @@ bool br_consumer_commit(struct br_consumer *c,
     struct br_error *err);
 
 /*
+ * True while the group is being joined again. A commit would be refused, and
+ * all partitions taken for lost: wait until it is over.
+ */
+bool br_consumer_joining(const struct br_consumer *c);
+
+/*
  * Asks the brokers about these partitions; the answer comes as an event with
  * the same ticket, at the latest after `timeout_ms`.
  */

@@ -33,14 +33,14 @@ def crc32c(data):
     return c ^ 0xFFFFFFFF
 
 
-def damaged(k, mend):
-    """Offsets 0-4 are sound, 5-14 are one zstd batch with a flipped byte, 15-19 are sound again."""
+def damaged(k, codec, mend):
+    """Offsets 0-4 are sound, 5-14 are one batch with a flipped byte, 15-19 are sound again."""
     t = k.topic()
     sound = k.topic("s", dlq=False)
     r = k.receiver()
     k.produce(t, [E(n) for n in range(5)])
     k.produce(t, [E(n, value=b'{"n":%d,"t":"%s"}' % (n, b"same " * 40)) for n in range(5, 15)], free=True,
-              cluster_kw={"compression.type": "zstd", "linger.ms": 300})
+              cluster_kw={"compression.type": codec, "linger.ms": 300})
     k.produce(t, [E(n) for n in range(15, 20)], free=True)
     file, = glob.glob(f"{k.folder.parents[1]}/broker/*/data/{t}-0/00000000000000000000.log")
     with open(file, "r+b") as f:
@@ -73,8 +73,14 @@ def damaged(k, mend):
 
 
 def run_crc(k):
-    damaged(k, False)
+    """Only the checksum tells: without it a wrong value would be delivered."""
+    damaged(k, "none", False)
+
+
+def run_flipped(k):
+    damaged(k, "zstd", False)
 
 
 def run_data(k):
-    damaged(k, True)
+    """The checksum is right, the compressed data is not."""
+    damaged(k, "zstd", True)

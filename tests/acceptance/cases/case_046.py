@@ -11,8 +11,8 @@ def says(b, *words):
 def run_twins(k):
     t = k.topic(partitions=2)
     r = k.receiver()
-    k.connections = 8
     both = [k.bridge(k.conf(t, r.url, kafka={"instance": "twin"})) for _ in range(2)]
+    k.connections = 8
     k.must_start(both[0])
     k.produce(t, [E(n, partition=n % 2) for n in range(10)])
     until(lambda: len(r.ok()) == 10, 15, "the first one delivers nothing")

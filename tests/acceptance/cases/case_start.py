@@ -70,11 +70,12 @@ def run_partitions(k):
         k.kafka.wait_topic(t, n)
         k.topics[t] = n
     add(2)
-    k.produce(t, [E(n, partition=1) for n in range(10, 15)])
+    # another producer: the first one does not know yet how many partitions there are
+    k.produce(t, [E(n, partition=1) for n in range(10, 15)], producer=k.kafka.producer())
     k.wait_committed(t, 5, 20, 1)
     check(b.stop() == 0, "exit status at SIGTERM is not 0")
     add(3)
-    k.produce(t, [E(n, partition=2) for n in range(20, 25)])
+    k.produce(t, [E(n, partition=2) for n in range(20, 25)], producer=k.kafka.producer())
     k.must_start(b)
     k.wait_committed(t, 5, 20, 2)
     want = sorted(ID(n) for n in [1, *range(10, 15), *range(20, 25)])

@@ -25,6 +25,7 @@ def run(k):
     k.wait_committed(keep, 10, 10)
     check(b.alive, "the bridge ended")
     check(k.committed(t, 1) in (None, 5), f"offset {k.committed(t, 1)} is committed for a topic that is gone")
+    k.samples.clear()                   # of the old topic
     k.kafka.create(t, 2)
     k.produce(t, [E(n, partition=n % 2) for n in range(100, 104)])
     until(lambda: {q.key for q in r.ok()} >= {ID(n) for n in range(100, 104)}, 30,

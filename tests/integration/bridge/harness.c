@@ -137,7 +137,8 @@ rig_new(const struct rig_options *options)
 	if (r->options.partitions == 0)
 		r->options.partitions = 1;
 	for (int i = 0; i < RIG_PARTITIONS * RIG_KEYS; i++)
-		r->lane[i] = (struct rig_lane){.current = -1, .last_offset = -1};
+		r->lane[i] =
+		    (struct rig_lane){.current = -1, .last_offset = -1};
 	(void)pthread_mutex_init(&r->lock, NULL);
 	br_metrics_reset();
 	r->mock = br_mock_new(1, &err);

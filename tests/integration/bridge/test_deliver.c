@@ -31,8 +31,8 @@ random_delay(struct rig *r, struct exchange *x, unsigned n, unsigned attempt)
 static void
 delivers_everything(void **state)
 {
-	struct rig *r = rig_new(&(struct rig_options){
-	    .partitions = 6, .script = random_delay});
+	struct rig *r = rig_new(
+	    &(struct rig_options){.partitions = 6, .script = random_delay});
 
 	(void)state;
 	for (unsigned i = 0; i < 2000; i++) {

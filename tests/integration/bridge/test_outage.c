@@ -76,8 +76,7 @@ tear_down(void **state)
 static void
 check_cured(struct rig *r, size_t letters)
 {
-	WAIT_FOR(rig_all_accepted(r) ||
-	         rig_accepted(r) + letters == r->count);
+	WAIT_FOR(rig_all_accepted(r) || rig_accepted(r) + letters == r->count);
 	WAIT_FOR(rig_all_committed(r));
 	WAIT_FOR(rig_ready(r));
 	rig_check_book(r, 4);
@@ -108,8 +107,8 @@ outage(struct rig *r, int error, size_t failures)
 	bad = doomed(r, 0, BAD);
 	worse = doomed(r, 0, WORSE);
 	rig_flush(r);
-	WAIT_FOR(rig_look(r, bad).requests == 1 &&
-	         rig_look(r, worse).requests == 1);
+	WAIT_FOR(
+	    rig_look(r, bad).requests == 1 && rig_look(r, worse).requests == 1);
 	behind = rig_event(r, 0, BAD);
 	(void)rig_event(r, 0, WORSE);
 	for (; others < 60; others++)
@@ -120,8 +119,7 @@ outage(struct rig *r, int error, size_t failures)
 	br_mock_fail(r->mock, BR_MOCK_PRODUCE, error, failures);
 	atomic_store(&r->gate, REFUSED_GO);
 	WAIT_FOR(rig_complains(r, "dlq_unavailable"));
-	assert_int_equal(
-	    br_metric_get_label(BR_M_ALARM, "dlq_unavailable"), 1);
+	assert_int_equal(br_metric_get_label(BR_M_ALARM, "dlq_unavailable"), 1);
 	atomic_store(&r->gate, ALL_GO);
 	WAIT_FOR(rig_committed(r, 1) == other_end);
 	WAIT_FOR(rig_accepted(r) + letters == r->count - 2);

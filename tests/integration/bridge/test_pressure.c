@@ -142,8 +142,7 @@ static void
 larger_than_the_buffer(void **state)
 {
 	struct rig *r = rig_new(&(struct rig_options){
-	    .body_bytes = 20000,
-	    .rest = "limits = { buffer_bytes = 1024; };"});
+	    .body_bytes = 20000, .rest = "limits = { buffer_bytes = 1024; };"});
 
 	(void)state;
 	for (int i = 0; i < 20; i++)

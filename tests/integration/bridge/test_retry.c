@@ -9,14 +9,14 @@
 
 /* What the receiver answers, by key. */
 enum {
-	FINE,        /* 200 */
-	FLAKY,       /* 503 twice, then 200 */
-	BAD,         /* the key's first event: always 500 */
-	NEVER,       /* 400 */
-	TWICE,       /* always 500; its events allow two requests */
-	SLOW_RETRY,  /* 503 once, then 200 */
-	CUT,         /* the connection ends before an answer; then 200 */
-	GONE         /* 410 */
+	FINE,       /* 200 */
+	FLAKY,      /* 503 twice, then 200 */
+	BAD,        /* the key's first event: always 500 */
+	NEVER,      /* 400 */
+	TWICE,      /* always 500; its events allow two requests */
+	SLOW_RETRY, /* 503 once, then 200 */
+	CUT,        /* the connection ends before an answer; then 200 */
+	GONE        /* 410 */
 };
 
 static int
@@ -153,11 +153,11 @@ dead_letter_is_the_original(void **state)
 	rig_body(r, n, &body);
 	assert_int_equal(letter->record.value.len, body.len);
 	assert_memory_equal(letter->record.value.data, body.data, body.len);
-	assert_string_equal(
-	    (const char *)letter->record.key.data, "key-2");
+	assert_string_equal((const char *)letter->record.key.data, "key-2");
 	assert_true(letter->record.timestamp_ms >= before_ms &&
 	            letter->record.timestamp_ms <= rig_look(r, n).ended_ms -
-	                br_clock_mono_ms() + br_clock_wall_ms());
+	                                               br_clock_mono_ms() +
+	                                               br_clock_wall_ms());
 	/* The original headers first, in their order. */
 	h = letter->record.headers;
 	assert_string_equal(h[0].name, "id");
@@ -167,21 +167,21 @@ dead_letter_is_the_original(void **state)
 	}
 	for (size_t i = 6; i < letter->record.header_count; i++)
 		assert_memory_equal(h[i].name, "outbox.dlq.", 11);
-	(void)snprintf(offset, sizeof(offset), "%lld",
-	    (long long)rig_look(r, n).offset);
-	assert_true(has_header(
-	    letter, "outbox.dlq.reason", "http-retries-exhausted"));
+	(void)snprintf(
+	    offset, sizeof(offset), "%lld", (long long)rig_look(r, n).offset);
+	assert_true(
+	    has_header(letter, "outbox.dlq.reason", "http-retries-exhausted"));
 	assert_true(has_header(letter, "outbox.dlq.attempts", "5"));
 	assert_true(has_header(letter, "outbox.dlq.topic", RIG_TOPIC));
 	assert_true(has_header(letter, "outbox.dlq.partition", "0"));
 	assert_true(has_header(letter, "outbox.dlq.offset", offset));
 	assert_true(has_header(letter, "outbox.dlq.http.status", "500"));
 	assert_true(has_header(letter, "outbox.dlq.http.body", "answer"));
-	assert_true(has_header(letter, "outbox.dlq.event.type",
-	    "order.placed"));
+	assert_true(
+	    has_header(letter, "outbox.dlq.event.type", "order.placed"));
 	assert_true(has_header(letter, "outbox.dlq.stage", "deliver"));
-	assert_true(has_header(letter, "outbox.dlq.target",
-	    receiver_url(r->receiver)));
+	assert_true(
+	    has_header(letter, "outbox.dlq.target", receiver_url(r->receiver)));
 	br_buffer_free(&body);
 }
 
@@ -202,8 +202,8 @@ never_is_one_request(void **state)
 	assert_int_equal(rig_letters(r), before + 2);
 	assert_true(has_header(
 	    rig_letter(r, n), "outbox.dlq.reason", "http-permanent"));
-	assert_true(has_header(
-	    rig_letter(r, gone), "outbox.dlq.reason", "http-gone"));
+	assert_true(
+	    has_header(rig_letter(r, gone), "outbox.dlq.reason", "http-gone"));
 	assert_true(has_header(rig_letter(r, n), "outbox.dlq.attempts", "1"));
 }
 
@@ -251,10 +251,10 @@ what_cannot_be_sent(void **state)
 	(void)rig_letters(r);
 	assert_true(has_header(
 	    rig_letter(r, nameless), "outbox.dlq.reason", "missing-id"));
-	assert_true(has_header(
-	    rig_letter(r, nameless), "outbox.dlq.attempts", "0"));
-	assert_null(rig_header(
-	    rig_letter(r, nameless), "outbox.dlq.http.status"));
+	assert_true(
+	    has_header(rig_letter(r, nameless), "outbox.dlq.attempts", "0"));
+	assert_null(
+	    rig_header(rig_letter(r, nameless), "outbox.dlq.http.status"));
 	assert_int_equal(
 	    rig_letter(r, nameless)->record.timestamp_ms, 1700000000123);
 	assert_true(has_header(
@@ -279,8 +279,7 @@ what_is_no_event(void **state)
 	(void)rig_record(r, &record);
 	rig_flush(r);
 	until_committed(r);
-	assert_int_equal(
-	    br_metric_get_label(BR_M_SKIPPED, "tombstone"), 2);
+	assert_int_equal(br_metric_get_label(BR_M_SKIPPED, "tombstone"), 2);
 	assert_int_equal(receiver_requests(r->receiver), requests);
 	assert_int_equal(rig_letters(r) - letters, 0);
 	WAIT_FOR(rig_sample("outbox_bridge_lag{topic=\"" RIG_TOPIC

@@ -44,8 +44,8 @@ own_url_wins(void **state)
 	(void)state;
 	(void)snprintf(delivery, sizeof(delivery), "event_urls = [ \"%s\" ];",
 	    receiver_url(o.receiver));
-	r = rig_new(&(struct rig_options){
-	    .delivery = delivery, .order = RIG_NO_ORDER});
+	r = rig_new(
+	    &(struct rig_options){.delivery = delivery, .order = RIG_NO_ORDER});
 	(void)rig_event_with(r, 0, 1, &own, 1);
 	forbidden = rig_event_with(r, 0, 1, &foreign, 1);
 	invalid = rig_event_with(r, 0, 2, &broken, 1);
@@ -128,8 +128,8 @@ ignored_urls(void **state)
 {
 	struct br_header own = {
 	    "targetUrl", br_slice_str("https://elsewhere.example/x")};
-	struct rig *r = rig_new(&(struct rig_options){
-	    .delivery = "event_url = \"ignore\";"});
+	struct rig *r = rig_new(
+	    &(struct rig_options){.delivery = "event_url = \"ignore\";"});
 
 	(void)state;
 	(void)rig_event_with(r, 0, 1, &own, 1);
