@@ -253,6 +253,17 @@ fatal(struct br_bridge *b, const char *msg, const char *because)
 		b->phase = ENDED;
 }
 
+/* Limited by the error's number: its text holds times, and never repeats. */
+static void
+log_kafka_error(const struct br_kafka_event *ev)
+{
+	char group[32];
+
+	(void)snprintf(group, sizeof(group), "kafka %d", ev->error);
+	BR_LOG_LIMITED(
+	    BR_WARN, group, "kafka error", br_kv_str("because", ev->text));
+}
+
 static void
 kafka_event(
     struct br_bridge *b, const struct br_kafka_event *ev, int64_t now_ms)
@@ -278,8 +289,7 @@ kafka_event(
 		br_alarms_set(b->alarms, BR_ALARM_BROKER_DOWN, NULL);
 		break;
 	case BR_KAFKA_ERROR:
-		BR_LOG_LIMITED(
-		    BR_WARN, ev->text, "kafka", br_kv_str("because", ev->text));
+		log_kafka_error(ev);
 		break;
 	case BR_KAFKA_FATAL:
 		fatal(b, "the Kafka client cannot go on", ev->text);

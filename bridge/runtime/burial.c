@@ -161,8 +161,7 @@ br_burial_add(struct br_burial *b, struct br_ref *ref)
 		abort();
 	letter->ref = ref;
 	/* Such a time cannot be produced: the copy gets the present one. */
-	letter->style.replace_timestamp =
-	    ref->event->record.timestamp_ms <= 0;
+	letter->style.replace_timestamp = ref->event->record.timestamp_ms <= 0;
 	append(&b->waiting, letter);
 }
 

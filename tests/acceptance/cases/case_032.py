@@ -1,5 +1,5 @@
 TITLE = "a revoke lets open requests end and commits them; nothing is sent twice"
-TIME = 75
+TIME = 90
 from acceptance.api import *
 
 
@@ -28,6 +28,27 @@ def run_orderly(k):
     check(len(sent) == 120, f"{len(sent)} of 120 events were sent")
     twice = [x for x, n in sent.items() if n > 1]
     check(not twice, f"{len(twice)} events were sent twice in an orderly join and leave")
+
+
+def run_three(k):
+    """Two more at once: whoever has joined again waits for the others, and commits nothing meanwhile."""
+    t = k.topic(partitions=6)
+    r = k.receiver()
+    r.default = Reply(delay=0.2)
+    all_ = [k.bridge(k.conf(t, r.url)) for _ in range(3)]
+    k.connections = 12
+    k.must_start(all_[0])
+    k.produce(t, [E(n, partition=n % 6) for n in range(300)])
+    until(lambda: len(r.requests()) >= 8, 15, "nothing is sent")
+    for b in all_[1:]:
+        b.start(ready=0)
+    until(lambda: all(b.metric("outbox_bridge_delivered_total") >= 8 for b in all_), 20, "not all three deliver")
+    check(all_[1].stop() == 0, "exit status of the second instance at SIGTERM is not 0")
+    for p in range(6):
+        k.wait_committed(t, 50, 30, p)
+    extra = len(r.requests()) - 300
+    check(extra == 0, f"{extra} events were sent twice in an orderly join and leave")
+    check(not [b for b in all_ if "partitions lost" in b.log()], "partitions were lost in an orderly join and leave")
 
 
 def run_slow(k):

@@ -26,7 +26,7 @@ FORMS = {
     12: ("two that differ", lambda t: ["2", "3"], None),
     13: ("two that agree", lambda t: ["2", "2"], lambda t: 2),
     14: ("1.5", lambda t: ["1.5"], None),
-    15: ("date, clock an hour ahead", lambda t: [imf(int(t) + 3602)], lambda t: 1),
+    15: ("date, clock an hour ahead", lambda t: [imf(int(t) + 3602)], lambda t: 2),
     16: ("date an hour ahead, no Date", lambda t: [imf(int(t) + 3600)], lambda t: CAP),
 }
 

@@ -113,9 +113,7 @@ struct rig {
 	int status;
 	atomic_bool ended; /* the bridge's thread has returned */
 	int64_t end[RIG_PARTITIONS];
-	/* For scripts. */
-	atomic_int gate;
-	void *context;
+	atomic_int gate; /* for scripts */
 
 	pthread_mutex_t lock;
 	struct rig_event event[RIG_EVENTS];
@@ -142,7 +140,7 @@ bool rig_complains(struct rig *r, const char *word);
 /* Asks it to stop, waits for its end, frees it; its exit status. */
 int rig_stop(struct rig *r);
 
-/* Writes an event (stored when it returns … see rig_flush); its number. */
+/* Writes an event, stored at the latest after rig_flush(); its number. */
 unsigned rig_event(struct rig *r, int32_t partition, int key);
 /* The same with more headers. */
 unsigned rig_event_with(struct rig *r, int32_t partition, int key,
