@@ -3,7 +3,8 @@
 #
 #   gcc         build with warnings as errors; every CTest test
 #   clang       the same with clang; unit tests
-#   asan tsan   clang with sanitizers; unit and integration tests
+#   asan tsan   clang with sanitizers; unit and integration tests, and with
+#               asan what the fuzz targets have found so far
 #   acceptance  the program against a Kafka broker and a scripted receiver
 #   e2e         PostgreSQL, Debezium, Kafka, program, receiver
 #
@@ -141,7 +142,8 @@ run_step() {
   gcc) step_ctest gcc "-DCMAKE_C_COMPILER=gcc" ;;
   clang) step_ctest clang "-DCMAKE_C_COMPILER=clang" -L unit ;;
   asan) step_ctest asan "-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
-      -DBRIDGE_SANITIZE=address,undefined" -L 'unit|integration' ;;
+      -DBRIDGE_SANITIZE=address,undefined -DBRIDGE_FUZZ=ON" \
+    -L 'unit|integration|fuzz' ;;
   tsan) step_ctest tsan "-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
       -DBRIDGE_SANITIZE=thread" -L 'unit|integration' ;;
   acceptance) step_judge acceptance "$tests/acceptance/run" ;;
