@@ -312,7 +312,7 @@ summary(struct demo *d)
 	    "\nSummary\n"
 	    "  delivered              %u, each body byte for byte (%u wrong)\n"
 	    "  requests               %u, %u of them retries\n"
-	    "  dead-lettered          %u (%u were to be)\n"
+	    "  dead-lettered          %u of %u that had to be\n"
 	    "  most connections open  %u of 4\n"
 	    "  committed offsets      ",
 	    delivered, d->events.wrong_bodies, d->events.requests,
@@ -350,7 +350,7 @@ static const char next_text[] =
 static void
 tear_down(struct demo *d)
 {
-	bool freed = true;
+	enum br_freed freed = BR_FREED;
 
 	if (d->bridge != NULL && d->thread != 0) {
 		br_bridge_stop(d->bridge);
@@ -358,13 +358,14 @@ tear_down(struct demo *d)
 	}
 	if (d->bridge != NULL)
 		freed = br_bridge_free(d->bridge);
-	if (!freed)
-		return;
+	if (freed != BR_FREED)
+		return; /* the process ends, and all of it */
 	br_config_free(d->config);
 	if (d->receiver != NULL)
 		demo_receiver_stop(d->receiver);
 	br_mock_free(d->cluster);
 	demo_events_free(&d->events);
+	br_http_global_cleanup();
 }
 
 static int
@@ -422,6 +423,6 @@ br_command_demo(int argc, char **argv)
 	demo_screen_init(&d.screen, isatty(STDOUT_FILENO) == 1);
 	status = show(&d);
 	tear_down(&d);
-	br_http_global_cleanup();
-	return status;
+	(void)fflush(stdout);
+	_exit(status);
 }

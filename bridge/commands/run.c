@@ -15,6 +15,7 @@
 /* The one thing a signal handler can reach; NULL before there is one. */
 static struct br_bridge *_Atomic running;
 static volatile sig_atomic_t stops;
+static volatile sig_atomic_t end_status; /* when nothing runs (any more) */
 
 static void
 on_stop(int signal_number)
@@ -25,7 +26,7 @@ on_stop(int signal_number)
 	if (stops++ > 0)
 		_exit(BR_EXIT_FATAL); /* asked twice: at once */
 	if (b == NULL)
-		_exit(BR_EXIT_OK); /* nothing has begun */
+		_exit(end_status); /* nothing runs */
 	br_bridge_stop(b);
 }
 
@@ -78,7 +79,6 @@ run_config(const struct br_config *config)
 	struct br_error err;
 	struct br_bridge *b;
 	int status = BR_EXIT_FATAL;
-	bool freed;
 
 	catch_signals();
 	tune_memory();
@@ -97,11 +97,10 @@ run_config(const struct br_config *config)
 	}
 	running = b;
 	status = br_bridge_run(b);
-	/* A signal from here on finds nothing to stop: it ends at once. */
+	end_status = status;
 	running = NULL;
-	freed = br_bridge_free(b);
-	if (!freed)
-		_exit(status); /* a thread still runs: nothing may be freed */
+	if (br_bridge_free(b) != BR_FREED)
+		_exit(status); /* threads still run: no exit handlers */
 	br_http_global_cleanup();
 	return status;
 }

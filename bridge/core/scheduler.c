@@ -307,9 +307,12 @@ hold(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
 {
 	struct br_stream *stream = ref->lane->stream;
 	int64_t wait_ms = o->retry_after_ms;
+	int64_t most_ms = s->rules.health.probe_max_ms;
 
-	if (wait_ms > s->rules.health.probe_max_ms)
-		wait_ms = s->rules.health.probe_max_ms;
+	if ((uint64_t)most_ms > s->rules.retry.retry_after_max_ms)
+		most_ms = (int64_t)s->rules.retry.retry_after_max_ms;
+	if (wait_ms > most_ms)
+		wait_ms = most_ms;
 	if (ref->hold_probe)
 		stream->hold_probing = false;
 	if (verdict == BR_AGAIN && o->retry_after_given && wait_ms > 0)
@@ -401,14 +404,7 @@ fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 		settle(s, ref, BR_SETTLED_DEAD);
 		return;
 	}
-	if (ref->part->closed) {
-		(void)br_lane_pop(lane);
-		d->dropped = true;
-		settle(s, ref, BR_SETTLED_DROPPED);
-		lane_end(s, lane, now_ms);
-		return;
-	}
-	if (down && !d->counted) {
+	if (down && !d->counted && !ref->part->closed) {
 		/* It waits with the others for the target, not for a time. */
 		d->wait_ms = -1;
 		lane->probes++;
@@ -420,6 +416,13 @@ fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 	d->wait_ms = (int64_t)br_retry_delay_ms(&s->rules.retry,
 	    ref->attempts > 0 ? ref->attempts : 1, asked, random);
 	ref->due_ms = now_ms + d->wait_ms;
+	if (ref->part->closed) {
+		(void)br_lane_pop(lane);
+		d->dropped = true;
+		settle(s, ref, BR_SETTLED_DROPPED);
+		lane_end(s, lane, now_ms);
+		return;
+	}
 	lane_move(s, lane, BR_LANE_DELAYED, ref->due_ms, now_ms);
 }
 

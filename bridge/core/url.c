@@ -266,7 +266,8 @@ br_url_parse(
 	if (find_any(authority, "@") < authority.len)
 		return br_fail(err,
 		    "the URL holds a user name or password (an '@' before the"
-		    " path): use the route's auth");
+		    " path): leave them out: they would stand in logs and at "
+		    "every proxy");
 	if (!take_host(&authority, url->host, err) ||
 	    !parse_port(authority, url, err))
 		return false;

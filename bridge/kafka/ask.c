@@ -8,6 +8,7 @@
 
 #include "bridge/base/clock.h"
 
+#include "client.h"
 #include "known.h"
 #include "memory.h"
 #include "positions.h"
@@ -24,6 +25,7 @@ struct question {
 
 struct br_ask {
 	rd_kafka_t *rk;
+	const char *group;
 	int wake_fd;
 	pthread_t thread;
 	pthread_mutex_t lock; /* for all below */
@@ -204,12 +206,28 @@ all_final(const struct br_positions *list)
 	return true;
 }
 
+/* How many members the group has, as its coordinator says. */
+static void
+ask_members(struct br_ask *a, struct question *q)
+{
+	const struct rd_kafka_group_list *list = NULL;
+
+	q->ev.members = -1;
+	q->ev.error = rd_kafka_list_groups(a->rk, a->group, &list, left_ms(q));
+	if (list != NULL && list->group_cnt == 1)
+		q->ev.members = list->groups[0].member_cnt;
+	if (list != NULL)
+		rd_kafka_group_list_destroy(list);
+}
+
 static void
 answer(struct br_ask *a, struct question *q)
 {
 	struct br_positions *asked = br_positions_copy(q->ev.positions);
 	struct br_positions *list = q->ev.positions;
 
+	if (q->ev.question == BR_ASK_MEMBERS)
+		ask_members(a, q);
 	while (list->count > 0) {
 		switch (q->ev.question) {
 		case BR_ASK_POSITIONS:
@@ -222,6 +240,8 @@ answer(struct br_ask *a, struct question *q)
 			break;
 		case BR_ASK_TIME:
 			ask_time(a, q, asked);
+			break;
+		case BR_ASK_MEMBERS:
 			break;
 		}
 		if (all_final(list) || time_is_up(q) || !pause_ms(a, RETRY_MS))
@@ -306,17 +326,18 @@ ask_thread(void *arg)
 }
 
 struct br_ask *
-br_ask_new(rd_kafka_t *rk, int wake_fd, struct br_error *err)
+br_ask_new(rd_kafka_t *rk, const char *group, int wake_fd, struct br_error *err)
 {
 	struct br_ask *a = br_kafka_zeroed(1, sizeof(*a));
 
 	a->rk = rk;
+	a->group = group;
 	a->wake_fd = wake_fd;
 	a->asked_end = &a->asked;
 	a->answered_end = &a->answered;
 	(void)pthread_mutex_init(&a->lock, NULL);
 	(void)pthread_cond_init(&a->changed, NULL);
-	if (pthread_create(&a->thread, NULL, ask_thread, a) != 0) {
+	if (!br_kafka_thread(&a->thread, ask_thread, a)) {
 		(void)br_fail(err, "cannot start a thread");
 		free(a);
 		return NULL;

@@ -14,8 +14,9 @@
 
 struct br_ask;
 
-/* Starts the thread. NULL and a reason when that fails. */
-struct br_ask *br_ask_new(rd_kafka_t *rk, int wake_fd, struct br_error *err);
+/* Starts the thread; `group` outlives it. NULL and a reason when that fails. */
+struct br_ask *br_ask_new(
+    rd_kafka_t *rk, const char *group, int wake_fd, struct br_error *err);
 
 /* Asks; copies `list`. */
 void br_ask_put(struct br_ask *a, enum br_question question,

@@ -452,7 +452,8 @@ br_assignment_pause(struct br_assignment *a, struct br_kafka_part *part,
 	rd_kafka_resp_err_t e;
 
 	part->paused = pause;
-	if (!part->held)
+	/* To resume one that is not paused would move its position. */
+	if (!part->held || (!pause && !part->asleep))
 		return true;
 	list = rd_kafka_topic_partition_list_new(1);
 	rd_kafka_topic_partition_list_add(list, part->topic, part->partition);

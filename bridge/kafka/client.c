@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,7 +329,21 @@ destroy_thread(void *arg)
 	return NULL;
 }
 
-void
+bool
+br_kafka_thread(pthread_t *thread, void *(*run)(void *), void *opaque)
+{
+	sigset_t all, old;
+	int error;
+
+	/* Signals are the main thread's. */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(thread, NULL, run, opaque);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error == 0;
+}
+
+bool
 br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms)
 {
 	struct destroyer *d = br_kafka_zeroed(1, sizeof(*d));
@@ -337,9 +352,9 @@ br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms)
 
 	d->rk = rk;
 	d->flags = flags;
-	if (pthread_create(&thread, NULL, destroy_thread, d) != 0) {
+	if (!br_kafka_thread(&thread, destroy_thread, d)) {
 		free(d);
-		return;
+		return false;
 	}
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += timeout_ms / 1000;
@@ -348,6 +363,8 @@ br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms)
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;
 	}
-	if (pthread_timedjoin_np(thread, NULL, &until) != 0)
-		(void)pthread_detach(thread);
+	if (pthread_timedjoin_np(thread, NULL, &until) == 0)
+		return true;
+	(void)pthread_detach(thread);
+	return false;
 }

@@ -6,6 +6,7 @@
 #define BRIDGE_KAFKA_CLIENT_H
 
 #include <librdkafka/rdkafka.h>
+#include <pthread.h>
 
 #include "bridge/base/error.h"
 #include "bridge/config/config.h"
@@ -41,10 +42,14 @@ void br_client_log(const rd_kafka_t *rk, rd_kafka_event_t *ev);
 /* The same for a RD_KAFKA_EVENT_ERROR that nobody else tells about. */
 void br_client_log_error(const rd_kafka_t *rk, rd_kafka_event_t *ev);
 
+/* Starts a thread with all signals blocked; false when that fails. */
+bool br_kafka_thread(pthread_t *thread, void *(*run)(void *), void *opaque);
+
 /*
  * Destroys the client, waiting at most `timeout_ms`; after that librdkafka
- * goes on in the background (a resolver that hangs holds its threads).
+ * goes on in the background (a resolver that hangs holds its threads), and it
+ * returns false.
  */
-void br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms);
+bool br_client_destroy(rd_kafka_t *rk, int flags, int timeout_ms);
 
 #endif

@@ -112,7 +112,7 @@ br_consumer_new(const struct br_config *config, const char *const *exclude,
 	join_queues(c);
 	c->assignment = br_assignment_new(rk, c->records);
 	c->reader = br_reader_new(c->records, c->assignment);
-	c->ask = br_ask_new(rk, c->fd, err);
+	c->ask = br_ask_new(rk, config->kafka.group, c->fd, err);
 	if (c->ask == NULL) {
 		c->given_up = true;
 		br_consumer_free(c);
@@ -355,10 +355,20 @@ br_consumer_release(struct br_consumer *c)
 	br_reader_release(c->reader);
 }
 
+/* What came of these partitions before says nothing about what is next. */
+static void
+forget(struct br_consumer *c, const struct br_positions *positions)
+{
+	for (size_t i = 0; i < positions->count; i++)
+		br_reader_forget(c->reader, positions->item[i].topic,
+		    positions->item[i].partition);
+}
+
 bool
 br_consumer_assign(struct br_consumer *c, const struct br_positions *positions,
     struct br_error *err)
 {
+	forget(c, positions);
 	return br_assignment_want(c->assignment, positions, err);
 }
 
@@ -366,6 +376,7 @@ bool
 br_consumer_unassign(struct br_consumer *c,
     const struct br_positions *positions, struct br_error *err)
 {
+	forget(c, positions);
 	return br_assignment_drop(c->assignment, positions, err);
 }
 
@@ -384,6 +395,7 @@ br_consumer_seek(struct br_consumer *c, const char *topic, int32_t partition,
 
 	if (part == NULL || !part->wanted)
 		return not_ours(topic, partition, err);
+	br_reader_forget(c->reader, topic, partition);
 	return br_assignment_restart(c->assignment, part, offset, err);
 }
 
@@ -468,23 +480,28 @@ br_consumer_closed(const struct br_consumer *c)
 	return c->given_up || rd_kafka_consumer_closed(c->rk) != 0;
 }
 
-void
+bool
 br_consumer_free(struct br_consumer *c)
 {
+	bool gone;
+
 	if (c == NULL)
-		return;
+		return true;
 	br_reader_release(c->reader);
 	/* what still runs inside must find its queues and its descriptor */
 	if (!br_consumer_closed(c) || !br_ask_free(c->ask, FREE_WAIT_MS))
-		return;
+		return false;
 	br_reader_free(c->reader);
 	br_assignment_free(c->assignment);
 	rd_kafka_queue_io_event_enable(c->events, -1, NULL, 0);
 	rd_kafka_queue_io_event_enable(c->records, -1, NULL, 0);
 	rd_kafka_queue_destroy(c->records);
 	rd_kafka_queue_destroy(c->events);
-	br_client_destroy(
+	gone = br_client_destroy(
 	    c->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE, FREE_WAIT_MS);
 	(void)close(c->fd);
-	free(c);
+	/* What goes on inside still watches whether the member joins. */
+	if (gone)
+		free(c);
+	return gone;
 }

@@ -213,7 +213,7 @@ producer_stop(struct br_deadletter *d, int wait_ms)
 {
 	rd_kafka_queue_io_event_enable(d->events, -1, NULL, 0);
 	rd_kafka_queue_destroy(d->events);
-	br_client_destroy(d->rk, 0, wait_ms);
+	(void)br_client_destroy(d->rk, 0, wait_ms);
 	d->rk = NULL;
 	d->events = NULL;
 	d->broken = false;

@@ -16,10 +16,16 @@ struct kept {
 	size_t first_header;
 };
 
+/* An event that came by the queue of the group. */
+struct stray {
+	rd_kafka_event_t *event;
+	const rd_kafka_message_t *message; /* of it; NULL: a fault */
+};
+
 struct br_reader {
 	rd_kafka_queue_t *records;
 	struct br_assignment *assignment;
-	rd_kafka_event_t **stray;
+	struct stray *stray;
 	size_t stray_next, stray_count, stray_capacity;
 	struct kept kept[READ_MAX];
 	size_t kept_count;
@@ -44,7 +50,7 @@ br_reader_free(struct br_reader *r)
 		return;
 	br_reader_release(r);
 	while (r->stray_next < r->stray_count)
-		rd_kafka_event_destroy(r->stray[r->stray_next++]);
+		rd_kafka_event_destroy(r->stray[r->stray_next++].event);
 	free(r->stray);
 	free(r->header);
 	free(r);
@@ -56,18 +62,59 @@ br_reader_add(struct br_reader *r, rd_kafka_event_t *ev)
 	if (r->stray_count == r->stray_capacity) {
 		r->stray_capacity = r->stray_capacity * 2 + 16;
 		r->stray = br_kafka_grow(
-		    r->stray, r->stray_capacity, sizeof(rd_kafka_event_t *));
+		    r->stray, r->stray_capacity, sizeof(*r->stray));
 	}
-	r->stray[r->stray_count++] = ev;
+	r->stray[r->stray_count++] =
+	    (struct stray){ev, rd_kafka_event_type(ev) == RD_KAFKA_EVENT_FETCH
+	                           ? rd_kafka_event_message_next(ev)
+	                           : NULL};
 }
 
-static rd_kafka_event_t *
+static bool
+is_of(const struct stray *s, const char *topic, int32_t partition)
+{
+	rd_kafka_topic_partition_t *where;
+	bool same;
+
+	if (s->message != NULL)
+		return s->message->partition == partition &&
+		       strcmp(rd_kafka_topic_name(s->message->rkt), topic) == 0;
+	where = rd_kafka_event_topic_partition(s->event);
+	if (where == NULL)
+		return false;
+	same =
+	    where->partition == partition && strcmp(where->topic, topic) == 0;
+	rd_kafka_topic_partition_destroy(where);
+	return same;
+}
+
+void
+br_reader_forget(struct br_reader *r, const char *topic, int32_t partition)
+{
+	size_t kept = r->stray_next;
+
+	for (size_t i = r->stray_next; i < r->stray_count; i++)
+		if (is_of(&r->stray[i], topic, partition))
+			rd_kafka_event_destroy(r->stray[i].event);
+		else
+			r->stray[kept++] = r->stray[i];
+	r->stray_count = kept;
+}
+
+/* The next event, and its record where it is one. */
+static struct stray
 next_event(struct br_reader *r)
 {
+	struct stray next = {0};
+
 	if (r->stray_next < r->stray_count)
 		return r->stray[r->stray_next++];
 	r->stray_next = r->stray_count = 0;
-	return rd_kafka_queue_poll(r->records, 0);
+	next.event = rd_kafka_queue_poll(r->records, 0);
+	if (next.event != NULL &&
+	    rd_kafka_event_type(next.event) == RD_KAFKA_EVENT_FETCH)
+		next.message = rd_kafka_event_message_next(next.event);
+	return next;
 }
 
 static void
@@ -88,9 +135,9 @@ add_headers(
 }
 
 static bool
-take_record(struct br_reader *r, rd_kafka_event_t *ev, struct br_read *out)
+take_record(
+    struct br_reader *r, const rd_kafka_message_t *m, struct br_read *out)
 {
-	const rd_kafka_message_t *m = rd_kafka_event_message_next(ev);
 	struct br_kafka_part *part;
 
 	if (m == NULL)
@@ -193,7 +240,8 @@ br_reader_read(struct br_reader *r, struct br_read *out, size_t max)
 		max = READ_MAX;
 	while (n < max) {
 		struct kept *kept = &r->kept[n];
-		rd_kafka_event_t *ev = next_event(r);
+		struct stray next = next_event(r);
+		rd_kafka_event_t *ev = next.event;
 		bool found = false;
 
 		if (ev == NULL)
@@ -201,7 +249,7 @@ br_reader_read(struct br_reader *r, struct br_read *out, size_t max)
 		*kept = (struct kept){ev, NULL, r->header_count};
 		out[n] = (struct br_read){0};
 		if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_FETCH)
-			found = take_record(r, ev, &out[n]);
+			found = take_record(r, next.message, &out[n]);
 		else if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_ERROR)
 			found = take_fault(r, ev, kept, &out[n]);
 		if (found)

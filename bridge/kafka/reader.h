@@ -23,6 +23,13 @@ void br_reader_free(struct br_reader *r);
 /* An event of a partition that came another way; takes it. Read first. */
 void br_reader_add(struct br_reader *r, rd_kafka_event_t *ev);
 
+/*
+ * Forgets what came another way of a partition that is given up or begins at
+ * another offset: such an event says nothing about what is read next.
+ */
+void br_reader_forget(
+    struct br_reader *r, const char *topic, int32_t partition);
+
 /* See br_consumer_read and br_consumer_release. */
 size_t br_reader_read(struct br_reader *r, struct br_read *out, size_t max);
 void br_reader_release(struct br_reader *r);

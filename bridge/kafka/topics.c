@@ -39,7 +39,7 @@ br_topics_free(struct br_topics *t)
 {
 	if (t == NULL)
 		return;
-	br_client_destroy(t->rk, 0, 1000);
+	(void)br_client_destroy(t->rk, 0, 1000);
 	free(t);
 }
 

@@ -44,7 +44,7 @@ struct br_bridge {
 	atomic_bool ready;
 	enum phase phase;
 	int status;
-	int64_t end_ms; /* DRAINING: when patience ends */
+	int64_t drain_ms; /* DRAINING: since when */
 	bool subscribed;
 	int64_t gauges_ms;
 	int64_t settled_ms; /* when something was settled last */
@@ -161,20 +161,23 @@ give_up(struct br_bridge *b)
 	}
 }
 
-bool
+enum br_freed
 br_bridge_free(struct br_bridge *b)
 {
+	enum br_freed freed = BR_FREED;
+
 	if (b->admin != NULL)
 		br_admin_stop(b->admin);
 	if (b->pool != NULL && !br_pool_stop(b->pool, true, 2000))
-		return false;
+		return BR_FREED_NOT;
 	if (b->parts != NULL)
 		give_up(b);
 	br_burial_free(b->burial, 0);
 	/* Until 2.3 (its issue 4312) librdkafka aborts when a member ends that
 	 * has joined and was never assigned anything: that one is left. */
-	if (!b->subscribed || br_parts_assigned(b->parts))
-		br_consumer_free(b->consumer);
+	if ((b->subscribed && !br_parts_assigned(b->parts)) ||
+	    !br_consumer_free(b->consumer))
+		freed = BR_FREED_BUT_CLIENT;
 	br_parts_free(b->parts);
 	br_pool_free(b->pool);
 	br_reading_free(b->reading);
@@ -184,7 +187,7 @@ br_bridge_free(struct br_bridge *b)
 	if (b->control_fd >= 0)
 		(void)close(b->control_fd);
 	free(b);
-	return true;
+	return freed;
 }
 
 static void
@@ -319,25 +322,30 @@ begin_drain(struct br_bridge *b, int64_t now_ms)
 	    br_kv_int("waiting", (int64_t)stats.waiting),
 	    br_kv_int("limit_ms", b->config->limits.shutdown_ms));
 	b->phase = DRAINING;
-	b->end_ms = now_ms + b->config->limits.shutdown_ms;
+	b->drain_ms = now_ms;
 	br_parts_shutdown(b->parts, now_ms);
 }
 
-/* The end by steps: what is in flight comes back, the last commit, leave. */
+/*
+ * The end by steps, in tenths of limits.shutdown_ms: seven for what is in
+ * flight to come back by itself; then it is cut off; from eight on the group
+ * is left whatever is still out; from nine on nothing is waited for.
+ */
 static void
 step_end(struct br_bridge *b, int64_t now_ms)
 {
-	/* The last fifth is for the commit and for leaving the group. */
-	int64_t leave_ms = b->end_ms - b->config->limits.shutdown_ms / 5;
+	int64_t tenth_ms = b->config->limits.shutdown_ms / 10;
 
-	if (b->phase == DRAINING &&
-	    (br_parts_quiet(b->parts) || now_ms >= leave_ms)) {
+	if (b->phase == DRAINING && now_ms >= b->drain_ms + 7 * tenth_ms)
+		br_pool_abort(b->pool);
+	if (b->phase == DRAINING && (br_parts_quiet(b->parts) ||
+	                                now_ms >= b->drain_ms + 8 * tenth_ms)) {
 		b->phase = LEAVING;
 		br_parts_leave(b->parts, now_ms);
 		br_consumer_close(b->consumer);
 	}
-	if (b->phase == LEAVING &&
-	    (br_consumer_closed(b->consumer) || now_ms >= b->end_ms))
+	if (b->phase == LEAVING && (br_consumer_closed(b->consumer) ||
+	                               now_ms >= b->drain_ms + 9 * tenth_ms))
 		b->phase = ENDED;
 }
 
@@ -377,7 +385,7 @@ step_control(struct br_bridge *b, int64_t now_ms)
 		begin_drain(b, now_ms);
 	if (b->phase == RUNNING && br_parts_no_start(b->parts)) {
 		b->status = BR_EXIT_UNAVAILABLE;
-		b->phase = ENDED;
+		begin_drain(b, now_ms);
 	}
 }
 

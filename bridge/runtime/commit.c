@@ -9,12 +9,15 @@
 
 #include <stdlib.h>
 
+#include "bridge/base/clock.h"
 #include "bridge/base/metrics.h"
 
 /* Above so many characters of metadata commits come ten times rarer. */
 #define SMALL_METADATA 256
 /* Kafka's error for metadata above the broker's offset.metadata.max.bytes. */
 #define METADATA_TOO_LARGE 12
+/* How long a checkpoint of before is read at most without a commit. */
+#define TAKE_OVER_MS 5000
 /* A limit below this says nothing worth its bytes: no metadata then. */
 #define LEAST_METADATA 64
 
@@ -22,6 +25,12 @@ bool
 br_commit_needed(const struct br_parts *ps, const struct br_part *part)
 {
 	if (part->state == BR_PART_ASKING || !part->committed_known)
+		return false;
+	/* What the last owner wrote is not all taken over yet: a commit would
+	 * forget the rest of it. Not for long. */
+	if (part->checkpoint != NULL && part->state == BR_PART_READING &&
+	    part->ledger.next < part->checkpoint->end &&
+	    br_clock_mono_ms() < part->begun_ms + TAKE_OVER_MS)
 		return false;
 	if (br_ledger_watermark(&part->ledger) != part->committed)
 		return true;

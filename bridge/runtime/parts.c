@@ -10,6 +10,8 @@
 #include "bridge/runtime/intake.h"
 #include "bridge/runtime/parts_internal.h"
 
+#define MEMBERS_TIMEOUT_MS 3000
+
 struct br_parts *
 br_parts_new(const struct br_config *config, struct br_consumer *consumer,
     struct br_pool *pool, struct br_alarms *alarms)
@@ -76,13 +78,7 @@ br_parts_free(struct br_parts *ps)
 		br_pool_part_close(ps->pool, ps->first->sched);
 		retire(ps, ps->first);
 	}
-	while (ps->seen != NULL) {
-		struct br_seen *next = ps->seen->next;
-
-		free(ps->seen);
-		ps->seen = next;
-	}
-	free(ps->missing);
+	br_presence_free(ps);
 	br_positions_free(ps->revoked);
 	br_positions_free(ps->committing);
 	free(ps->metadata);
@@ -132,9 +128,46 @@ br_parts_renew(struct br_parts *ps, struct br_part *part, int64_t now_ms)
 	retire(ps, part);
 }
 
+/* Each member opens its own connections: say so, once in a while. */
+static void
+members(struct br_parts *ps, const struct br_kafka_event *ev)
+{
+	char text[100];
+
+	if (ev->members < 0)
+		return;
+	br_metric_set(BR_M_GROUP_MEMBERS, ev->members);
+	if (ev->members < 2)
+		return;
+	br_presence_others(ps);
+	(void)snprintf(text, sizeof(text), "%d members x %lld connections",
+	    ev->members, (long long)ps->config->delivery.connections);
+	BR_LOG_LIMITED(BR_WARN, "members", "the group has several members",
+	    br_kv_str("receivers_may_see", text),
+	    br_kv_str("hint", "delivery.connections is the limit of each"));
+}
+
+/* Topics that are subscribed to by name and are not there. */
+static void
+missing(struct br_parts *ps, const struct br_kafka_event *ev)
+{
+	for (size_t i = 0; i < ev->positions->count; i++)
+		br_presence_lost(ps, ev->positions->item[i].topic, ev->text);
+}
+
+static void
+ask_members(struct br_parts *ps)
+{
+	struct br_positions none = {0};
+
+	(void)br_consumer_ask(
+	    ps->consumer, BR_ASK_MEMBERS, &none, MEMBERS_TIMEOUT_MS);
+}
+
 static void
 assigned(struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms)
 {
+	struct br_positions none = {0};
 	struct br_error err;
 
 	ps->assigned = true;
@@ -146,15 +179,15 @@ assigned(struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms)
 		        ev->positions->item[i].partition) == NULL)
 			(void)add_part(ps, ev->positions->item[i].topic,
 			    ev->positions->item[i].partition);
-	if (ps->shutting_down || ev->positions->count == 0) {
-		struct br_positions none = {0};
-
-		if (!br_consumer_assign(ps->consumer, &none, &err))
-			BR_LOG(BR_WARN, "assignment not taken",
-			    br_kv_str("because", err.text));
+	ask_members(ps);
+	if (!ps->shutting_down)
+		br_start_ask(ps, now_ms);
+	/* The group waits for an answer; starts that are known later follow. */
+	if (!ps->shutting_down && ps->gone == NULL && ev->positions->count != 0)
 		return;
-	}
-	br_start_ask(ps, now_ms);
+	if (!br_consumer_assign(ps->consumer, &none, &err))
+		BR_LOG(BR_WARN, "assignment not taken",
+		    br_kv_str("because", err.text));
 }
 
 /* ---- giving up */
@@ -324,8 +357,12 @@ br_parts_event(
 		revoked(ps, ev, now_ms);
 	else if (ev->what == BR_KAFKA_COMMITTED)
 		br_commit_reply(ps, ev);
+	else if (ev->what == BR_KAFKA_ANSWER && ev->question == BR_ASK_MEMBERS)
+		members(ps, ev);
 	else if (ev->what == BR_KAFKA_ANSWER)
 		br_start_answer(ps, ev, now_ms);
+	else if (ev->what == BR_KAFKA_ERROR && ev->positions != NULL)
+		missing(ps, ev);
 }
 
 int64_t

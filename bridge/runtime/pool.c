@@ -1,7 +1,7 @@
-/* pool: see the header. */
-#include "bridge/runtime/pool.h"
+/* pool: the threads, see pool.h; the Kafka thread's side stands in
+ * pool_kafka.c. */
+#include "bridge/runtime/pool_internal.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,46 +16,9 @@
  * below waits for its commit timer. */
 #define WAKE_EVENTS 256
 
-struct worker {
-	struct br_pool *pool;
-	uint32_t index;
-	pthread_t thread;
-	bool started;
-	pthread_cond_t picked; /* under the pool's lock */
-	bool idle;             /* it stands in the pool's idle list */
-	struct br_http *http;
-	uint64_t random;
-};
-
-struct br_pool {
-	const struct br_config *config;
-	struct br_request_rules *request;
-	int wake_fd;
-	atomic_bool abort;
-
-	pthread_mutex_t lock; /* everything below, and the scheduler */
-	pthread_cond_t ended;
-	struct br_sched *sched;
-	struct worker *worker;
-	uint32_t workers;
-	uint32_t *idle; /* the last to fall asleep is picked first: its
-	                 * connection is the warmest */
-	uint32_t idle_count;
-	int64_t watch_ms; /* until when the earliest sleeper sleeps */
-	uint32_t watcher; /* it; valid while watch_ms is set */
-	uint32_t running;
-	bool closed;
-	bool eager;
-	bool tell_idle; /* the Kafka thread reads again when one sleeps */
-	size_t settled; /* events since the last br_pool_settled() */
-	size_t settled_bytes;
-	size_t wake_bytes;
-	size_t closed_targets;
-};
-
 /* xorshift64*: only jitter depends on it. Uniform in [0, 1). */
 static double
-next_random(struct worker *w)
+next_random(struct br_pool_worker *w)
 {
 	w->random ^= w->random >> 12;
 	w->random ^= w->random << 25;
@@ -64,8 +27,8 @@ next_random(struct worker *w)
 	       9007199254740992.0;
 }
 
-static void
-wake_kafka_thread(struct br_pool *p)
+void
+br_pool_wake_kafka_thread(struct br_pool *p)
 {
 	uint64_t one = 1;
 
@@ -74,10 +37,10 @@ wake_kafka_thread(struct br_pool *p)
 		return;
 }
 
-static struct worker *
+static struct br_pool_worker *
 leave_idle(struct br_pool *p, uint32_t at)
 {
-	struct worker *w = &p->worker[p->idle[at]];
+	struct br_pool_worker *w = &p->worker[p->idle[at]];
 
 	p->idle_count--;
 	for (; at < p->idle_count; at++)
@@ -95,8 +58,8 @@ pick(struct br_pool *p, uint32_t at)
 }
 
 /* Wakes one sleeper, the one that is connected to the right target. */
-static void
-pick_best(struct br_pool *p)
+void
+br_pool_pick_best(struct br_pool *p)
 {
 	uint32_t at = p->idle_count - 1;
 
@@ -109,7 +72,7 @@ pick_best(struct br_pool *p)
 }
 
 static void
-sleep_until(struct worker *w, int64_t until_ms)
+sleep_until(struct br_pool_worker *w, int64_t until_ms)
 {
 	struct br_pool *p = w->pool;
 	struct timespec at = {
@@ -121,7 +84,7 @@ sleep_until(struct worker *w, int64_t until_ms)
 	w->idle = true;
 	if (p->tell_idle) {
 		p->tell_idle = false;
-		wake_kafka_thread(p);
+		br_pool_wake_kafka_thread(p);
 	}
 	if (until_ms == INT64_MAX)
 		(void)pthread_cond_wait(&w->picked, &p->lock);
@@ -139,7 +102,7 @@ sleep_until(struct worker *w, int64_t until_ms)
 
 /* Closes a connection that was idle for too long, without the lock. */
 static int64_t
-expire(struct worker *w)
+expire(struct br_pool_worker *w)
 {
 	struct br_pool *p = w->pool;
 	int64_t next_ms;
@@ -155,7 +118,7 @@ expire(struct worker *w)
  * is closed. Called and returns with the lock held.
  */
 static struct br_ref *
-next_work(struct worker *w)
+next_work(struct br_pool_worker *w)
 {
 	struct br_pool *p = w->pool;
 	int64_t expire_ms = 0;
@@ -172,7 +135,7 @@ next_work(struct worker *w)
 			if (p->idle_count > 0 &&
 			    (br_sched_ready(p->sched, now_ms, 1) > 0 ||
 			        due_ms < p->watch_ms))
-				pick_best(p);
+				br_pool_pick_best(p);
 			return ref;
 		}
 		if (expire_ms <= now_ms) {
@@ -193,7 +156,8 @@ next_work(struct worker *w)
 
 /* Gives back and decides whether the Kafka thread should hear of it. */
 static struct br_decision
-give_back(struct worker *w, struct br_ref *ref, const struct br_outcome *o)
+give_back(
+    struct br_pool_worker *w, struct br_ref *ref, const struct br_outcome *o)
 {
 	struct br_pool *p = w->pool;
 	size_t bytes = ref->bytes;
@@ -213,14 +177,14 @@ give_back(struct worker *w, struct br_ref *ref, const struct br_outcome *o)
 	if (stats.settled_dead || (p->eager && stats.settled_any) ||
 	    p->settled >= WAKE_EVENTS || p->settled_bytes >= p->wake_bytes) {
 		p->settled = p->settled_bytes = 0;
-		wake_kafka_thread(p);
+		br_pool_wake_kafka_thread(p);
 	}
 	return d;
 }
 
 /* One attempt. Called and returns with the lock held, not in between. */
 static void
-serve(struct worker *w, struct br_ref *ref)
+serve(struct br_pool_worker *w, struct br_ref *ref)
 {
 	struct br_pool *p = w->pool;
 	struct br_attempt_line line;
@@ -243,7 +207,7 @@ serve(struct worker *w, struct br_ref *ref)
 static void *
 work(void *opaque)
 {
-	struct worker *w = opaque;
+	struct br_pool_worker *w = opaque;
 	struct br_pool *p = w->pool;
 	struct br_ref *ref;
 	char name[16];
@@ -297,7 +261,7 @@ make_workers(struct br_pool *p, pthread_condattr_t *attr, struct br_error *err)
 	};
 
 	for (uint32_t i = 0; i < p->workers; i++) {
-		struct worker *w = &p->worker[i];
+		struct br_pool_worker *w = &p->worker[i];
 
 		w->pool = p;
 		w->index = i;
@@ -367,186 +331,9 @@ br_pool_start(struct br_pool *p, struct br_error *err)
 }
 
 void
-br_pool_put(struct br_pool *p, struct br_ref **refs, size_t count)
+br_pool_abort(struct br_pool *p)
 {
-	int64_t now_ms, due_ms = INT64_MAX;
-	struct br_sched_stats stats;
-	size_t ready;
-
-	(void)pthread_mutex_lock(&p->lock);
-	/* Under the lock: the scheduler's time does not go back. */
-	now_ms = br_clock_mono_ms();
-	for (size_t i = 0; i < count; i++) {
-		if (refs[i]->due_ms > now_ms && refs[i]->due_ms < due_ms)
-			due_ms = refs[i]->due_ms;
-		br_sched_put(p->sched, refs[i], now_ms);
-	}
-	ready = br_sched_ready(p->sched, now_ms, p->idle_count);
-	/* Somebody must see what goes on with its wait, too. */
-	if (ready == 0 && due_ms < p->watch_ms && p->idle_count > 0)
-		ready = 1;
-	while (ready-- > 0)
-		pick_best(p);
-	br_sched_stats(p->sched, &stats);
-	if (stats.settled_dead)
-		wake_kafka_thread(p);
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-struct br_ref *
-br_pool_settled(struct br_pool *p)
-{
-	struct br_ref *list;
-
-	(void)pthread_mutex_lock(&p->lock);
-	list = br_sched_settled(p->sched);
-	p->settled = p->settled_bytes = 0;
-	(void)pthread_mutex_unlock(&p->lock);
-	return list;
-}
-
-void
-br_pool_buried(struct br_pool *p, struct br_ref *ref)
-{
-	struct br_sched_stats stats;
-	int64_t now_ms;
-
-	(void)pthread_mutex_lock(&p->lock);
-	now_ms = br_clock_mono_ms();
-	br_sched_buried(p->sched, ref, now_ms);
-	if (p->idle_count > 0 && br_sched_ready(p->sched, now_ms, 1) > 0)
-		pick_best(p);
-	br_sched_stats(p->sched, &stats);
-	if (stats.settled_dead)
-		wake_kafka_thread(p);
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-bool
-br_pool_busy(struct br_pool *p)
-{
-	bool busy;
-
-	(void)pthread_mutex_lock(&p->lock);
-	busy = p->idle_count == 0;
-	p->tell_idle = busy;
-	(void)pthread_mutex_unlock(&p->lock);
-	return busy;
-}
-
-void
-br_pool_eager(struct br_pool *p, bool eager)
-{
-	(void)pthread_mutex_lock(&p->lock);
-	p->eager = eager;
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-struct br_sched_part *
-br_pool_part_open(struct br_pool *p, void *opaque)
-{
-	struct br_sched_part *part;
-
-	(void)pthread_mutex_lock(&p->lock);
-	part = br_sched_part_open(p->sched, opaque);
-	(void)pthread_mutex_unlock(&p->lock);
-	return part;
-}
-
-void
-br_pool_part_close(struct br_pool *p, struct br_sched_part *part)
-{
-	(void)pthread_mutex_lock(&p->lock);
-	br_sched_part_close(p->sched, part, br_clock_mono_ms());
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-void
-br_pool_part_free(struct br_pool *p, struct br_sched_part *part)
-{
-	(void)pthread_mutex_lock(&p->lock);
-	br_sched_part_free(part);
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-uint64_t
-br_pool_part_failures(struct br_pool *p, const struct br_sched_part *part)
-{
-	uint64_t failures;
-
-	(void)pthread_mutex_lock(&p->lock);
-	failures = br_sched_part_failures(part);
-	(void)pthread_mutex_unlock(&p->lock);
-	return failures;
-}
-
-/* When the times of the scheduler were taken, for a due time on the wall. */
-struct moment {
-	int64_t mono_ms, wall_ms;
-};
-
-static void
-ask_tried(
-    void *opaque, const struct br_ref *ref, struct br_checkpoint_retry *retry)
-{
-	const struct moment *now = opaque;
-	int64_t due_ms;
-
-	if (!br_sched_tried(ref, &retry->attempts, &due_ms) ||
-	    due_ms <= now->mono_ms)
-		return;
-	/* Rounded up: never earlier than it was to be. */
-	retry->due_unix_s =
-	    (now->wall_ms + (due_ms - now->mono_ms) + 999) / 1000;
-}
-
-size_t
-br_pool_collect(struct br_pool *p, const struct br_sched_part *part,
-    const struct br_ledger *ledger, struct br_checkpoint_retry *retry,
-    size_t max, bool always, uint64_t *failures)
-{
-	struct moment now = {br_clock_mono_ms(), br_clock_wall_ms()};
-	size_t count = 0;
-
-	(void)pthread_mutex_lock(&p->lock);
-	*failures = br_sched_part_failures(part);
-	if (max != 0 && (*failures != 0 || always))
-		count =
-		    br_checkpoint_collect(ledger, ask_tried, &now, retry, max);
-	(void)pthread_mutex_unlock(&p->lock);
-	return count;
-}
-
-size_t
-br_pool_closed_targets(struct br_pool *p)
-{
-	size_t closed;
-
-	(void)pthread_mutex_lock(&p->lock);
-	closed = p->closed_targets;
-	(void)pthread_mutex_unlock(&p->lock);
-	return closed;
-}
-
-void
-br_pool_probe_now(struct br_pool *p)
-{
-	int64_t now_ms;
-
-	(void)pthread_mutex_lock(&p->lock);
-	now_ms = br_clock_mono_ms();
-	br_sched_probe_now(p->sched, now_ms);
-	if (p->idle_count > 0 && br_sched_ready(p->sched, now_ms, 1) > 0)
-		pick_best(p);
-	(void)pthread_mutex_unlock(&p->lock);
-}
-
-void
-br_pool_stats(struct br_pool *p, struct br_sched_stats *out)
-{
-	(void)pthread_mutex_lock(&p->lock);
-	br_sched_stats(p->sched, out);
-	(void)pthread_mutex_unlock(&p->lock);
+	atomic_store(&p->abort, true);
 }
 
 bool
@@ -562,7 +349,7 @@ br_pool_stop(struct br_pool *p, bool abort_now, int64_t timeout_ms)
 	(void)pthread_mutex_lock(&p->lock);
 	p->closed = true;
 	if (abort_now)
-		atomic_store(&p->abort, true);
+		br_pool_abort(p);
 	while (p->idle_count > 0)
 		pick(p, p->idle_count - 1);
 	while (p->running > 0)

@@ -41,6 +41,17 @@ wait_topic(struct br_topics *t, const char *topic, int64_t until_ms,
 	return false;
 }
 
+/* Why nobody answered, with what to look at. */
+static bool
+no_answer(const struct br_config *config, struct br_error *err)
+{
+	struct br_error why = *err;
+
+	return br_fail(err,
+	    "no Kafka broker answers at kafka.brokers = \"%s\": %.600s",
+	    config->kafka.brokers, why.text);
+}
+
 static bool
 check_sources(struct br_topics *t, const struct br_config *config,
     const atomic_bool *stop, int64_t until_ms, int64_t *max_bytes,
@@ -63,12 +74,12 @@ check_sources(struct br_topics *t, const struct br_config *config,
 		}
 		if (atomic_load(stop))
 			return false;
-		if (err->text[0] == '\0')
-			(void)br_fail(err,
-			    "topic %s does not exist on %s; create it, or "
-			    "correct kafka.topics",
-			    topics->item[i], config->kafka.brokers);
-		return false;
+		if (err->text[0] != '\0')
+			return no_answer(config, err);
+		return br_fail(err,
+		    "topic %s does not exist on %s; create it, or correct "
+		    "kafka.topics",
+		    topics->item[i], config->kafka.brokers);
 	}
 	return true;
 }
@@ -117,13 +128,13 @@ check_dlq(struct br_topics *t, const struct br_config *config,
 	err->text[0] = '\0';
 	if (!wait_topic(t, config->dlq.topic, until_ms, missing_ms, stop,
 	        &facts, err)) {
-		if (err->text[0] == '\0')
-			(void)br_fail(err,
-			    "the dead letter topic %s does not exist on %s; "
-			    "create it with cleanup.policy=delete, or correct "
-			    "dlq.topic",
-			    config->dlq.topic, config->kafka.brokers);
-		return false;
+		if (err->text[0] != '\0')
+			return no_answer(config, err);
+		return br_fail(err,
+		    "the dead letter topic %s does not exist on %s; "
+		    "create it with cleanup.policy=delete, or correct "
+		    "dlq.topic",
+		    config->dlq.topic, config->kafka.brokers);
 	}
 	if (facts.configs_known && facts.compacted)
 		return br_fail(err,

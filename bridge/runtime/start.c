@@ -18,11 +18,23 @@
 #define ASK_AGAIN_MS 1000
 #define LOOK_AGAIN_MS 10000
 
+/* Are events of an earlier epoch of it still with the engine? Until they are
+ * back the next one must not begin: they would be sent beside each other. */
+static bool
+still_out(const struct br_parts *ps, const struct br_part *part)
+{
+	for (const struct br_part *old = ps->gone; old != NULL; old = old->next)
+		if (old->partition == part->partition &&
+		    strcmp(old->topic, part->topic) == 0)
+			return true;
+	return false;
+}
+
 /* Is it this partition's turn to be asked about? */
 static bool
-asks(const struct br_part *part, int64_t now_ms)
+asks(const struct br_parts *ps, const struct br_part *part, int64_t now_ms)
 {
-	if (part->ticket != 0 || now_ms < part->asked_ms)
+	if (part->ticket != 0 || now_ms < part->asked_ms || still_out(ps, part))
 		return false;
 	return part->state == BR_PART_ASKING ||
 	       (part->state == BR_PART_HELD && part->gap);
@@ -36,18 +48,18 @@ br_start_ask(struct br_parts *ps, int64_t now_ms)
 	uint64_t ticket;
 
 	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		count += asks(part, now_ms);
+		count += asks(ps, part, now_ms);
 	if (count == 0)
 		return;
 	list = br_positions_new(count);
 	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		if (asks(part, now_ms))
+		if (asks(ps, part, now_ms))
 			(void)br_positions_add(
 			    list, part->topic, part->partition, -1);
 	ticket = br_consumer_ask(
 	    ps->consumer, BR_ASK_POSITIONS, list, ASK_TIMEOUT_MS);
 	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		if (asks(part, now_ms))
+		if (asks(ps, part, now_ms))
 			part->ticket = ticket;
 	br_positions_free(list);
 }
@@ -91,54 +103,13 @@ br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why)
 	br_start_alarms(ps);
 }
 
-/* ---- topics */
-
-static bool
-was_seen(const struct br_parts *ps, const char *topic)
-{
-	for (const struct br_seen *t = ps->seen; t != NULL; t = t->next)
-		if (strcmp(t->topic, topic) == 0)
-			return true;
-	return false;
-}
-
-/* The topic is there and ours. */
-static void
-see(struct br_parts *ps, const char *topic)
-{
-	size_t len = strlen(topic) + 1;
-	struct br_seen *t;
-
-	if (ps->missing != NULL && strcmp(ps->missing, topic) == 0) {
-		free(ps->missing);
-		ps->missing = NULL;
-		br_alarms_set(ps->alarms, BR_ALARM_TOPIC_MISSING, NULL);
-	}
-	if (was_seen(ps, topic))
-		return;
-	t = malloc(sizeof(*t) + len);
-	if (t == NULL)
-		abort();
-	memcpy(t->topic, topic, len);
-	t->next = ps->seen;
-	ps->seen = t;
-}
-
 /* The brokers do not know the partition: nothing of this epoch is committed
  * any more, and the next one begins when the topic is back. */
 static void
 topic_gone(
     struct br_parts *ps, struct br_part *part, const char *text, int64_t now_ms)
 {
-	char why[400];
-
-	(void)snprintf(why, sizeof(why),
-	    "topic %s partition %" PRId32 " is not there: %s; what waits of it "
-	    "is dropped, and it is read again when it is back",
-	    part->topic, part->partition, text);
-	free(ps->missing);
-	ps->missing = strdup(part->topic);
-	br_alarms_set(ps->alarms, BR_ALARM_TOPIC_MISSING, why);
+	br_presence_lost(ps, part->topic, text);
 	br_parts_renew(ps, part, now_ms + ASK_AGAIN_MS);
 }
 
@@ -162,8 +133,9 @@ begin(struct br_parts *ps, struct br_part *part, struct br_positions *list)
 	struct br_error err;
 
 	part->state = BR_PART_READING;
+	part->begun_ms = br_clock_mono_ms();
 	part->gap = false;
-	see(ps, part->topic);
+	br_presence_see(ps, part->topic);
 	if (!part->reading) {
 		part->reading = true;
 		(void)br_positions_add(
@@ -340,7 +312,8 @@ gap(struct br_parts *ps, struct br_part *part, const struct br_position *pos,
 		return;
 	}
 	(void)snprintf(why + strlen(why), sizeof(why) - strlen(why),
-	    "; nothing is read there: set the group's offset, or "
+	    "; nothing is read there: set the group's offset while the bridge "
+	    "is stopped, or "
 	    "kafka.on_gap = \"earliest\" to go on with what is there");
 	part->gap = true;
 	part->asked_ms = now_ms + LOOK_AGAIN_MS;
@@ -404,8 +377,9 @@ br_start_answer(
 			    "kafka.start is a time");
 		else
 			decide(ps, part, pos,
-			    pos->topic_known || was_seen(ps, part->topic), list,
-			    now_ms);
+			    pos->topic_known ||
+			        br_presence_seen(ps, part->topic),
+			    list, now_ms);
 	}
 	/* Also when empty: it is the answer to the group. */
 	if (!ps->shutting_down)
@@ -456,7 +430,10 @@ br_parts_read(struct br_parts *ps, const struct br_read *read, int64_t now_ms)
 	case BR_READ_CORRUPT:
 		(void)snprintf(why, sizeof(why),
 		    "topic %s partition %" PRId32 ": the batch at offset "
-		    "%" PRId64 " cannot be read: %s",
+		    "%" PRId64
+		    " cannot be read: %s; nothing is read there until "
+		    "a restart: mend the log, or set the group's offset behind "
+		    "the batch while the bridge is stopped",
 		    part->topic, part->partition, part->ledger.next,
 		    read->text);
 		part->gap = true;

@@ -87,7 +87,7 @@ log_delivered(const struct br_ref *ref, const struct br_outcome *o)
 	BR_LOG(BR_INFO, "delivered", br_kv_str("topic", ev->record.topic),
 	    br_kv_int("partition", ev->record.partition),
 	    br_kv_int("offset", ref->offset),
-	    br_kv_bytes("key", ev->record.key.data, ev->record.key.len),
+	    br_kv_bytes("key", ev->order_key.data, ev->order_key.len),
 	    br_kv_str("event", ev->idempotency_key),
 	    br_kv_str("route", ev->route), br_kv_str("target", ev->target),
 	    br_kv_int("attempt", ref->attempts),

@@ -2,7 +2,7 @@
  * consumer: the group member, as events and records behind one descriptor.
  *
  * Kafka thread only. No call blocks (what librdkafka offers only as blocking
- * calls is asked by a helper thread inside, see br_consumer_ask), no callback
+ * calls is asked on a thread of its own inside, see br_consumer_ask), no callback
  * does work. Knows partitions and offsets, and nothing about events.
  *
  * Two sources wake the descriptor: br_consumer_next() gives what happened to
@@ -68,6 +68,7 @@ enum br_question {
 	BR_ASK_POSITIONS, /* committed offset, metadata (up to the first NUL),
 	                   * low, high */
 	BR_ASK_RANGE,     /* low, high */
+	BR_ASK_MEMBERS,   /* no partitions; `members` of the group */
 	BR_ASK_TIME       /* `offset` in: ms since 1970; out: first offset at
 	                   * or after that time, high when none */
 };
@@ -77,6 +78,7 @@ struct br_kafka_event {
 	struct br_positions *positions; /* or NULL */
 	bool lost;
 	enum br_question question;
+	int members;     /* BR_ASK_MEMBERS; -1: not known */
 	uint64_t ticket; /* COMMITTED, ANSWER: of the call it replies to */
 	int error;       /* rd_kafka_resp_err_t, 0: none */
 	char text[512];  /* for a person */
@@ -205,7 +207,8 @@ void br_consumer_close(struct br_consumer *c);
 bool br_consumer_closed(const struct br_consumer *c);
 
 /* After closed: frees everything. When not closed (a silent broker), leaks
- * the client on purpose rather than wait: the process is about to exit. */
-void br_consumer_free(struct br_consumer *c);
+ * the client on purpose rather than wait, and returns false: the process
+ * should end with _exit(), without handlers that take libraries down. */
+bool br_consumer_free(struct br_consumer *c);
 
 #endif

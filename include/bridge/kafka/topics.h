@@ -1,6 +1,6 @@
 /*
  * topics: questions about topics and groups before and beside the work.
- * Blocking, with a limit: for start-up, `check --connect` and helper threads,
+ * Blocking, with a limit: for start-up, before the work begins;
  * never for the Kafka thread once it runs.
  */
 #ifndef BRIDGE_KAFKA_TOPICS_H

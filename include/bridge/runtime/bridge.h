@@ -49,10 +49,15 @@ bool br_bridge_ready(struct br_bridge *b, struct br_buffer *why);
 /* Port of the admin pages, 0 when they are off. After br_bridge_new(). */
 uint16_t br_bridge_admin_port(const struct br_bridge *b);
 
-/*
- * Frees everything; false when threads still run and nothing may be freed:
- * the process should end with _exit().
- */
-bool br_bridge_free(struct br_bridge *b);
+enum br_freed {
+	BR_FREED,
+	BR_FREED_BUT_CLIENT, /* threads of librdkafka still run: the process
+	                      * should end with _exit() */
+	BR_FREED_NOT         /* threads of ours still run: nothing may be
+	                      * freed, nor what the configuration holds */
+};
+
+/* Frees it, after it has run or instead. */
+enum br_freed br_bridge_free(struct br_bridge *b);
 
 #endif

@@ -19,8 +19,8 @@
 
 /*
  * Life of an assignment. Legal moves: ASKING to STARTING, READING, HELD;
- * STARTING to READING; READING to HELD; HELD to ASKING; any to CLOSING; any
- * to GONE. GONE is the end: only waiting for what is still out.
+ * STARTING to READING; READING to HELD, ASKING (its position is in doubt);
+ * HELD to STARTING, READING; any to CLOSING; any to GONE. GONE is the end: only waiting for what is still out.
  */
 enum br_part_state {
 	BR_PART_ASKING,   /* the brokers are asked where to begin */
@@ -42,6 +42,7 @@ struct br_part {
 	int64_t committed;    /* acknowledged by the brokers; -1: none */
 	bool committed_known; /* the start is known: it may be committed */
 	struct br_checkpoint *checkpoint; /* of the last owner; NULL: none */
+	int64_t begun_ms;                 /* READING: since when */
 	bool resumed;        /* some events go on with attempts of before */
 	uint64_t settled;    /* references, ever; … */
 	uint64_t sent[2];    /* … that and failures in the commit under way */

@@ -1,5 +1,6 @@
 /*
- * parts_internal: what parts.c and start.c share, and nobody else includes.
+ * parts_internal: what the files about partitions (parts, start, commit,
+ * presence) share, and nobody else includes.
  */
 #ifndef BRIDGE_RUNTIME_PARTS_INTERNAL_H
 #define BRIDGE_RUNTIME_PARTS_INTERNAL_H
@@ -15,6 +16,8 @@
  * deleted and made again, and is read from its beginning. */
 struct br_seen {
 	struct br_seen *next;
+	bool missing;
+	char why[300]; /* missing */
 	char topic[];
 };
 
@@ -27,7 +30,6 @@ struct br_parts {
 	struct br_part *gone;       /* not ours, some events still out */
 	struct br_part *last_found; /* records come in runs of a partition */
 	struct br_seen *seen;       /* topics that were ours before */
-	char *missing;              /* topic of the alarm topic_missing */
 	bool assigned;              /* the group has answered */
 	bool shutting_down;
 	bool no_start;
@@ -63,6 +65,16 @@ void br_start_answer(
 void br_start_read(struct br_parts *ps, struct br_part *part);
 /* Asks again where it is time. */
 void br_start_step(struct br_parts *ps, int64_t now_ms);
+/* Has this process read the topic, or missed it? */
+bool br_presence_seen(const struct br_parts *ps, const char *topic);
+/* The topic is there and ours. */
+void br_presence_see(struct br_parts *ps, const char *topic);
+/* The brokers do not know it (any more): raises the alarm. */
+void br_presence_lost(struct br_parts *ps, const char *topic, const char *text);
+/* Other members may have what we miss: it is theirs to tell. */
+void br_presence_others(struct br_parts *ps);
+void br_presence_free(struct br_parts *ps);
+
 /* Raises or clears the alarms of held partitions. */
 void br_start_alarms(struct br_parts *ps);
 

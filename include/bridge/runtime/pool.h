@@ -72,6 +72,9 @@ void br_pool_probe_now(struct br_pool *p);
 /* Any thread: figures for metrics. */
 void br_pool_stats(struct br_pool *p, struct br_sched_stats *out);
 
+/* Kafka thread: what is in flight is cut off, and comes back. */
+void br_pool_abort(struct br_pool *p);
+
 /*
  * No worker takes anything any more. With `abort` what is in flight is cut
  * off. Waits up to `timeout_ms` for the workers to end; false when some

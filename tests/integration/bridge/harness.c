@@ -261,7 +261,7 @@ rig_stop(struct rig *r)
 	br_bridge_stop(r->bridge);
 	WAIT_FOR(atomic_load(&r->ended));
 	(void)pthread_join(r->thread, NULL);
-	assert_true(br_bridge_free(r->bridge));
+	assert_int_not_equal(br_bridge_free(r->bridge), BR_FREED_NOT);
 	br_config_free(r->config);
 	r->bridge = NULL;
 	r->config = NULL;

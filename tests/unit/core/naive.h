@@ -369,7 +369,8 @@ teach(struct model *m, const struct item *i, const struct answer *a,
 	enum br_sign sign = br_sign_of(&m->rules.verdict, o);
 	bool others = flying(m, i->target) > 1 && br_sign_turned_away(o);
 	int64_t asked =
-	    earlier(a->retry_after_ms, m->rules.health.probe_max_ms);
+	    earlier(earlier(a->retry_after_ms, m->rules.health.probe_max_ms),
+	        (int64_t)m->rules.retry.retry_after_max_ms);
 
 	if (i->hold_probe)
 		to->hold[i->route].probing = false;
