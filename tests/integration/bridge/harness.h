@@ -34,7 +34,7 @@
 #include "bridge/runtime/bridge.h"
 #include "receiver.h"
 
-#define WAIT_MS 40000
+#define WAIT_MS 90000
 #define RIG_EVENTS 6000
 #define RIG_KEYS 64
 #define RIG_PARTITIONS 8

@@ -16,7 +16,7 @@
 #include "bridge/kafka/consumer.h"
 #include "bridge/kafka/mockcluster.h"
 
-#define WAIT_MS 30000
+#define WAIT_MS 60000
 
 struct harness {
 	struct br_mock_cluster *mock;
