@@ -64,7 +64,7 @@ run_ctest() {
   shift 2
   rm -f "$dir/junit.xml"
   "${fixed_addresses[@]}" ctest --test-dir "$dir" --output-on-failure \
-    --no-tests=error --output-junit junit.xml "$@" >>"$log" 2>&1
+    --no-tests=error --output-junit junit.xml -j "$jobs" "$@" >>"$log" 2>&1
   all=$(junit "$dir/junit.xml" tests)
   wrong=$(($(junit "$dir/junit.xml" failures) +
     $(junit "$dir/junit.xml" skipped) + $(junit "$dir/junit.xml" disabled)))

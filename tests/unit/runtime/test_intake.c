@@ -157,7 +157,8 @@ everything_of_an_event(void **state)
 	struct gate g;
 
 	(void)state;
-	open_gate(&g, "delivery = { url = \"https://H.example/hook?a=b\"; };");
+	open_gate(&g, "delivery = { url = \"https://H.example/hook?a=b\"; };\n"
+	              "source = { format = \"json\"; };");
 	assert_int_equal(take(&g, &record), BR_INTAKE_EVENT);
 	ev = g.ref->event;
 	expect_aim(&g, "https://H.example/hook?a=b", "https://h.example:443",
@@ -565,7 +566,8 @@ copies_are_its_own(void **state)
 	struct gate g;
 
 	(void)state;
-	open_gate(&g, "delivery = { url = \"https://h/x\"; };");
+	open_gate(&g, "delivery = { url = \"https://h/x\"; };\n"
+	              "source = { format = \"json\"; };");
 	record.topic = topic;
 	record.key = OWN("k\0\xff" "1");
 	record.value = OWN("\"z\\u0142\\n\"");
