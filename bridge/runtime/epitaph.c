@@ -7,6 +7,9 @@
 
 #include "bridge/http/request.h"
 
+/* Bytes of a detail (wire formats, section 5). */
+#define DETAIL_MAX 512
+
 struct br_epitaph {
 	const struct br_config *config;
 	struct br_request_rules *rules;
@@ -15,7 +18,7 @@ struct br_epitaph {
 	size_t count;
 	char number[12][32];
 	size_t numbers;
-	char detail[513];
+	char detail[DETAIL_MAX + 1];
 	char body[3 * BR_OUTCOME_BODY + 1];
 };
 
@@ -117,12 +120,15 @@ add_detail(struct br_epitaph *e, const char *text)
 
 	if (text == NULL)
 		return;
-	(void)snprintf(e->detail, sizeof(e->detail), "%s", text);
-	/* Cut at a whole character. */
-	len = strlen(e->detail);
-	if (len == sizeof(e->detail) - 1)
-		while (len > 0 && ((uint8_t)e->detail[len - 1] & 0xc0) == 0x80)
-			e->detail[--len] = '\0';
+	len = strlen(text);
+	if (len > DETAIL_MAX) {
+		/* Cut at a whole character. */
+		len = DETAIL_MAX;
+		while (len > 0 && ((uint8_t)text[len] & 0xc0) == 0x80)
+			len--;
+	}
+	memcpy(e->detail, text, len);
+	e->detail[len] = '\0';
 	add(e, "outbox.dlq.detail", e->detail);
 }
 
