@@ -23,7 +23,8 @@ struct br_intake {
 	struct place *route;   /* by route */
 	char encoded[3 * BR_URL_MAX + 1];
 	char offset_key[300];
-	struct told *told; /* what was said once about a topic */
+	struct br_buffer type, aggregate; /* scratch */
+	struct told *told;                /* what was said once about a topic */
 };
 
 /* A topic and a text (static) that was logged for it. */
@@ -111,6 +112,8 @@ br_intake_free(struct br_intake *in)
 		free(in->told);
 		in->told = next;
 	}
+	br_buffer_free(&in->type);
+	br_buffer_free(&in->aggregate);
 	free(in->route);
 	free(in->fallback.url);
 	br_routes_free(in->routes);
@@ -191,14 +194,15 @@ aim_at_event_url(struct br_intake *in, struct br_slice text, struct aim *aim,
 	return true;
 }
 
-/* The text as a C string in `out`, or NULL where it is absent. */
+/* The text as a C string in the scratch, or NULL where it is absent. */
 static const char *
-text_of(struct br_slice s, char *out, size_t size)
+text_of(struct br_slice s, struct br_buffer *scratch)
 {
 	if (s.data == NULL)
 		return NULL;
-	(void)snprintf(out, size, "%.*s", (int)s.len, (const char *)s.data);
-	return out;
+	br_buffer_clear(scratch);
+	br_buffer_add(scratch, s.data, s.len);
+	return scratch->data;
 }
 
 static bool
@@ -208,12 +212,10 @@ aim_event(struct br_intake *in, const struct br_record *record,
 {
 	bool own = d->target_url.data != NULL &&
 	           !in->config->delivery.event_url_ignore;
-	char type[256], aggregate[256];
 	struct br_route_facts facts = {
 	    .record = record,
-	    .event_type = text_of(d->event_type, type, sizeof(type)),
-	    .aggregate_type =
-	        text_of(d->aggregate_type, aggregate, sizeof(aggregate)),
+	    .event_type = text_of(d->event_type, &in->type),
+	    .aggregate_type = text_of(d->aggregate_type, &in->aggregate),
 	};
 	const struct place *place = &in->fallback;
 	int route;

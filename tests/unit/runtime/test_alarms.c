@@ -120,14 +120,14 @@ each_is_raised_and_cleared(void **state)
 	for (size_t i = 0; i < EXPECTED; i++) {
 		char why[80];
 
-		(void)snprintf(why, sizeof(why), "%s: do this",
-		    expected[i].name);
+		(void)snprintf(
+		    why, sizeof(why), "%s: do this", expected[i].name);
 		br_alarms_set(a, expected[i].alarm, "do this");
 		for (size_t k = 0; k < EXPECTED; k++) {
 			assert_int_equal(
 			    br_alarms_is(a, expected[k].alarm), k == i);
-			assert_int_equal(br_metric_get_label(BR_M_ALARM,
-			                     expected[k].name),
+			assert_int_equal(
+			    br_metric_get_label(BR_M_ALARM, expected[k].name),
 			    k == i);
 		}
 		expect_why(a, expected[i].blocks ? why : NULL);
@@ -154,8 +154,8 @@ several_are_all_named(void **state)
 	/* It is appended. */
 	br_buffer_str(&why, "not ready: ");
 	assert_true(br_alarms_block_ready(a, &why));
-	assert_string_equal(why.data,
-	    "not ready: broker_down: no broker; offset_gap: a hole");
+	assert_string_equal(
+	    why.data, "not ready: broker_down: no broker; offset_gap: a hole");
 	br_buffer_free(&why);
 	br_alarms_set(a, BR_ALARM_BROKER_DOWN, NULL);
 	expect_why(a, "offset_gap: a hole");
@@ -255,9 +255,9 @@ read_by_another_thread(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, look, a), 0);
 	for (int i = 0; i < 500; i++)
 		br_alarms_set(a, BR_ALARM_BROKER_DOWN,
-		    i % 3 == 2       ? NULL
-		        : i % 3 == 1 ? "aaaa"
-		                     : "bbbb");
+		    i % 3 == 2   ? NULL
+		    : i % 3 == 1 ? "aaaa"
+		                 : "bbbb");
 	assert_int_equal(pthread_join(thread, &wrong), 0);
 	assert_int_equal((intptr_t)wrong, 0);
 	br_alarms_free(a);

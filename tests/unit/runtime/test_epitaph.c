@@ -32,8 +32,8 @@ dig(struct grave *g, const char *rest)
 	        .event_id = "42",
 	        .idempotency_key = "key-42",
 	        .event_type = "OrderPlaced",
-	        .url = "https://hooks.example.com:8443/" SECRET
-	               "?token=" SECRET,
+	        .url =
+	            "https://hooks.example.com:8443/" SECRET "?token=" SECRET,
 	        .target = TARGET,
 	        .content_type = "application/json",
 	        .format = "json",
@@ -99,8 +99,7 @@ is_utf8(struct br_slice text)
 static void
 write_it(struct grave *g)
 {
-	g->count =
-	    br_epitaph_write(g->epitaph, &g->ref, &g->style, g->header);
+	g->count = br_epitaph_write(g->epitaph, &g->ref, &g->style, g->header);
 	assert_true(g->count <= BR_EPITAPH_HEADERS);
 	for (size_t i = 0; i < g->count; i++) {
 		const struct br_header *h = &g->header[i];
@@ -206,8 +205,8 @@ never_sent(void **state)
 	EXPECT_ALL(&g, "reason=json-syntax", "attempts=0",
 	    "topic=outbox.event.order", "partition=3",
 	    "offset=9007199254740993", "timestamp.ms=1700000000123",
-	    "timestamp.type=create", "detail=no JSON at byte 7",
-	    "stage=decode", "group=the-group", "format=json", "event.id=42",
+	    "timestamp.type=create", "detail=no JSON at byte 7", "stage=decode",
+	    "group=the-group", "format=json", "event.id=42",
 	    "event.type=OrderPlaced", "bridge.version=" BRIDGE_VERSION);
 	assert_string_equal(br_epitaph_reason(&g.ref), "json-syntax");
 	fill(&g);
@@ -355,11 +354,17 @@ body_excerpt(void **state)
 	dig_plain(&g);
 	BODY_OF(&g, "", NULL);
 	BODY_OF(&g, "plain \t\r\n text", "plain \t\r\n text");
-	BODY_OF(&g, "zi\xc4\x99" "ba \xe2\x82\xac \xf0\x9f\x90\xa6",
-	    "zi\xc4\x99" "ba \xe2\x82\xac \xf0\x9f\x90\xa6");
+	BODY_OF(&g,
+	    "zi\xc4\x99"
+	    "ba \xe2\x82\xac \xf0\x9f\x90\xa6",
+	    "zi\xc4\x99"
+	    "ba \xe2\x82\xac \xf0\x9f\x90\xa6");
 	BODY_OF(&g, "a\0b", "a" BAD "b");
 	BODY_OF(&g, "\0", BAD);
-	BODY_OF(&g, "a\xff" "b\xc5", "a" BAD "b" BAD);
+	BODY_OF(&g,
+	    "a\xff"
+	    "b\xc5",
+	    "a" BAD "b" BAD);
 	/* Overlong, a surrogate, beyond the last one, and the last one. */
 	BODY_OF(&g, "\xc0\x80|", BAD BAD "|");
 	BODY_OF(&g, "\xe0\x9f\xbf|", BAD BAD BAD "|");
@@ -367,7 +372,10 @@ body_excerpt(void **state)
 	BODY_OF(&g, "\xf4\x90\x80\x80|", BAD BAD BAD BAD "|");
 	BODY_OF(&g, "\xf4\x8f\xbf\xbf|", "\xf4\x8f\xbf\xbf|");
 	/* A character that the next one interrupts. */
-	BODY_OF(&g, "\xe2\x82" "a", BAD BAD "a");
+	BODY_OF(&g,
+	    "\xe2\x82"
+	    "a",
+	    BAD BAD "a");
 	fill(&g);
 }
 

@@ -1,147 +1,5 @@
-/* Intake: what a record becomes, where it goes, and what is kept of it. */
-#include "runtime_support.h"
-
-#include "bridge/base/log.h"
-#include "bridge/base/metrics.h"
-#include "bridge/runtime/intake.h"
-
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define JSON_TYPE "application/json; charset=UTF-8"
-
-static int a_part; /* only its address counts */
-
-/* A configuration, its intake, and the last thing that it said. */
-struct gate {
-	struct br_config *config;
-	struct br_intake *intake;
-	struct br_ref *ref;
-	char host[400];
-};
-
-static void
-open_gate(struct gate *g, const char *rest)
-{
-	struct br_error err = {""};
-
-	br_log_setup(BR_WARN, false);
-	br_metrics_reset();
-	*g = (struct gate){.config = config_of(rest)};
-	g->intake = br_intake_new(g->config, &err);
-	if (g->intake == NULL)
-		fail_msg("%s", err.text);
-}
-
-static void
-close_gate(struct gate *g)
-{
-	br_ref_free(g->ref);
-	br_intake_free(g->intake);
-	br_config_free(g->config);
-}
-
-static struct br_sched_part *
-part(void)
-{
-	return (struct br_sched_part *)(void *)&a_part;
-}
-
-static enum br_intake_result
-take(struct gate *g, const struct br_record *record)
-{
-	br_ref_free(g->ref);
-	g->ref = NULL;
-	(void)strcpy(g->host, "(untouched)");
-	return br_intake_take(g->intake, record, part(), &g->ref, g->host,
-	    sizeof(g->host));
-}
-
-static struct br_record
-record_of(const char *body, const struct br_header *headers, size_t count)
-{
-	return (struct br_record){.topic = "outbox.event.order",
-	    .partition = 2,
-	    .offset = 77,
-	    .timestamp_ms = 1700000000123,
-	    .time_kind = BR_TIME_APPEND,
-	    .key = br_slice_str("k1"),
-	    .value = br_slice_str(body),
-	    .headers = headers,
-	    .header_count = count};
-}
-
-static struct br_header
-header(const char *name, const char *value)
-{
-	return (struct br_header){name, br_slice_str(value)};
-}
-
-/* Takes an event with an id and up to two further headers (NULL: none). */
-static enum br_intake_result
-take_with(struct gate *g, const char *name, const char *value,
-    const char *name2, const char *value2)
-{
-	struct br_header headers[] = {header("id", "42"),
-	    header(name != NULL ? name : "", value),
-	    header(name2 != NULL ? name2 : "", value2)};
-	struct br_record record = record_of("{\"a\":1}", headers,
-	    name == NULL        ? 1
-	        : name2 == NULL ? 2
-	                        : 3);
-
-	return take(g, &record);
-}
-
-static enum br_intake_result
-take_url(struct gate *g, const char *url)
-{
-	return take_with(g, "target_url", url, NULL, NULL);
-}
-
-static void
-expect_text(const char *got, const char *expected)
-{
-	if (expected == NULL) {
-		assert_null(got);
-		return;
-	}
-	assert_non_null(got);
-	assert_string_equal(got, expected);
-}
-
-static void
-expect_slice(struct br_slice got, const char *expected)
-{
-	if (!br_slice_eq(got, br_slice_str(expected)))
-		fail_msg("\"%.*s\" is not \"%s\"", (int)got.len,
-		    (const char *)got.data,
-		    expected != NULL ? expected : "(absent)");
-}
-
-/* The event that was taken goes there. */
-static void
-expect_aim(const struct gate *g, const char *url, const char *target,
-    const char *route, bool own)
-{
-	const struct br_event *ev = g->ref->event;
-
-	expect_text(ev->reason, NULL);
-	expect_text(ev->url, url);
-	expect_text(ev->target, target);
-	expect_text(ev->route, route);
-	assert_int_equal(ev->url_from_event, own);
-}
-
-static void
-expect_dead(const struct gate *g, const char *reason, const char *stage)
-{
-	const struct br_event *ev = g->ref->event;
-
-	expect_text(ev->reason, reason);
-	expect_text(ev->stage, stage);
-	expect_text(ev->url, NULL);
-	assert_non_null(ev->detail);
-	assert_int_not_equal(ev->detail[0], '\0');
-}
+/* Intake: what a record becomes, and what is kept of it. */
+#include "intake_gate.h"
 
 static void
 everything_of_an_event(void **state)
@@ -182,188 +40,6 @@ everything_of_an_event(void **state)
 	assert_int_equal(g.ref->attempts, 0);
 	assert_int_equal(g.ref->due_ms, 0);
 	assert_null(g.ref->failure);
-	close_gate(&g);
-}
-
-/* event > route > delivery.url */
-static void
-which_url(void **state)
-{
-	struct gate g;
-
-	(void)state;
-	open_gate(&g,
-	    "delivery = { url = \"http://fallback:81/f\";\n"
-	    "  event_urls = [ \"own.example\" ]; };\n"
-	    "routes = ( { name = \"first\"; match = { event_type = \"A*\"; };"
-	    " url = \"https://route.example/r\"; },\n"
-	    " { name = \"host\"; match = { host = \"own.*\"; }; },\n"
-	    " { name = \"bare\"; match = { event_type = \"B\"; }; } );");
-	assert_int_equal(
-	    take_with(&g, NULL, NULL, NULL, NULL), BR_INTAKE_EVENT);
-	expect_aim(
-	    &g, "http://fallback:81/f", "http://fallback:81", "", false);
-	(void)take_with(&g, "eventType", "A1", NULL, NULL);
-	expect_aim(&g, "https://route.example/r", "https://route.example:443",
-	    "first", false);
-	/* A route without a URL, and one for a host of the event's own. */
-	(void)take_with(&g, "eventType", "B", NULL, NULL);
-	expect_aim(
-	    &g, "http://fallback:81/f", "http://fallback:81", "bare", false);
-	(void)take_url(&g, "https://own.example/o");
-	expect_aim(&g, "https://own.example/o", "https://own.example:443",
-	    "host", true);
-	(void)take_with(
-	    &g, "eventType", "A1", "target_url", "https://own.example/o");
-	expect_aim(&g, "https://own.example/o", "https://own.example:443",
-	    "first", true);
-	close_gate(&g);
-}
-
-/* Never a silent fallback to a receiver that the event did not name. */
-static void
-refused_urls(void **state)
-{
-	static const char *const invalid[] = {"ftp://own.example/secret",
-	    "https://user:secret@own.example/", "own.example/secret",
-	    "https://own.example:0/secret", "https://own.example/secret#x",
-	    "https://own.example/a secret"};
-	static const char *const forbidden[] = {"https://other.example/secret",
-	    "https://own.example:444/secret", "http://own.example/secret",
-	    "https://sub.own.example/secret", "http://127.0.0.1/secret"};
-	struct gate g;
-
-	(void)state;
-	open_gate(&g, "delivery = { url = \"https://fallback/\"; "
-	              "event_urls = [ \"own.example\" ]; };");
-	for (size_t i = 0; i < COUNT(invalid); i++) {
-		assert_int_equal(take_url(&g, invalid[i]), BR_INTAKE_EVENT);
-		expect_dead(&g, "url-invalid", "validate");
-		assert_null(strstr(g.ref->event->detail, "secret"));
-	}
-	for (size_t i = 0; i < COUNT(forbidden); i++) {
-		assert_int_equal(take_url(&g, forbidden[i]), BR_INTAKE_EVENT);
-		expect_dead(&g, "url-forbidden", "validate");
-		assert_null(strstr(g.ref->event->detail, "secret"));
-	}
-	/* It says which. */
-	(void)take_url(&g, "https://other.example/secret?x");
-	assert_non_null(
-	    strstr(g.ref->event->detail, "https://other.example:443"));
-	/* The rest of a dead letter's event is there. */
-	expect_text(g.ref->event->idempotency_key, "42");
-	expect_slice(g.ref->event->order_key, "k1");
-	expect_slice(g.ref->event->record.value, "{\"a\":1}");
-	close_gate(&g);
-}
-
-/* 1000 bytes are allowed, the next one is not. */
-static void
-long_urls(void **state)
-{
-	char url[1002] = "https://own.example/";
-	struct gate g;
-
-	(void)state;
-	open_gate(&g, "delivery = { event_urls = [ \"own.example\" ]; };");
-	memset(url + 20, 'a', 981);
-	(void)take_url(&g, url);
-	expect_dead(&g, "url-invalid", "validate");
-	url[1000] = '\0';
-	(void)take_url(&g, url);
-	expect_aim(&g, url, "https://own.example:443", "", true);
-	/* All of it three times as long on the wire. */
-	for (size_t i = 20; i < 1000; i += 2)
-		memcpy(url + i, "\xc3\xa9", 2);
-	(void)take_url(&g, url);
-	expect_text(g.ref->event->reason, NULL);
-	assert_int_equal(strlen(g.ref->event->url), 20 + 3 * 980);
-	assert_string_equal(g.ref->event->url + 20 + 3 * 978, "%C3%A9");
-	close_gate(&g);
-}
-
-static void
-wire_form(void **state)
-{
-	struct gate g;
-
-	(void)state;
-	open_gate(&g,
-	    "delivery = { url = \"https://h/\xc3\xb3?q=%20\";\n"
-	    "event_urls = [ \"*.own.example:8443\", \"http://127.0.0.1:80\","
-	    " \"http://localhost:8080\" ]; };");
-	(void)take_with(&g, NULL, NULL, NULL, NULL);
-	expect_aim(&g, "https://h/%C3%B3?q=%20", "https://h:443", "", false);
-	(void)take_url(&g, "https://A.Own.Example:8443/\xc3\xb3");
-	expect_aim(&g, "https://A.Own.Example:8443/%C3%B3",
-	    "https://a.own.example:8443", "", true);
-	assert_false(g.ref->event->literal_host);
-	/* The list itself names a private address: it is meant. */
-	(void)take_url(&g, "http://127.0.0.1/x");
-	expect_aim(&g, "http://127.0.0.1/x", "http://127.0.0.1:80", "", true);
-	assert_true(g.ref->event->literal_host);
-	(void)take_url(&g, "http://localhost:8080/x");
-	assert_true(g.ref->event->literal_host);
-	close_gate(&g);
-}
-
-/* Without a list an event that names a URL waits; others do not. */
-static void
-empty_list_holds(void **state)
-{
-	struct gate g;
-
-	(void)state;
-	open_gate(&g, "delivery = { url = \"https://fallback/\"; };");
-	assert_int_equal(
-	    take_url(&g, "https://Own.example/secret?x"), BR_INTAKE_HOLD);
-	assert_null(g.ref);
-	assert_string_equal(g.host, "https://own.example:443");
-	assert_int_equal(
-	    take_with(&g, NULL, NULL, NULL, NULL), BR_INTAKE_EVENT);
-	assert_string_equal(g.host, "(untouched)");
-	/* No line of configuration would cure this one. */
-	assert_int_equal(take_url(&g, "gopher://x/"), BR_INTAKE_EVENT);
-	expect_dead(&g, "url-invalid", "validate");
-	close_gate(&g);
-}
-
-static void
-event_url_ignored(void **state)
-{
-	struct gate g;
-
-	(void)state;
-	open_gate(&g,
-	    "delivery = { url = \"https://fallback/\"; event_url = \"ignore\";"
-	    " };\nroutes = ( { name = \"own\"; "
-	    "match = { host = \"*\"; }; url = \"https://route/\"; } );");
-	assert_int_equal(
-	    take_url(&g, "https://own.example/"), BR_INTAKE_EVENT);
-	expect_aim(&g, "https://fallback/", "https://fallback:443", "", false);
-	(void)take_url(&g, "no URL at all");
-	expect_aim(&g, "https://fallback/", "https://fallback:443", "", false);
-	close_gate(&g);
-}
-
-static void
-nowhere_to_go(void **state)
-{
-	struct gate g;
-
-	(void)state;
-	open_gate(&g, "delivery = { event_urls = [ \"own.example\" ]; };\n"
-	              "routes = ( { name = \"bare\"; "
-	              "match = { event_type = \"B\"; }; } );");
-	assert_int_equal(
-	    take_with(&g, NULL, NULL, NULL, NULL), BR_INTAKE_EVENT);
-	expect_dead(&g, "no-route", "validate");
-	expect_text(g.ref->event->idempotency_key, "42");
-	(void)take_with(&g, "eventType", "B", NULL, NULL);
-	expect_dead(&g, "no-route", "validate");
-	expect_text(g.ref->event->route, "bare");
-	(void)take_url(&g, "https://own.example/");
-	expect_text(g.ref->event->reason, NULL);
 	close_gate(&g);
 }
 
@@ -424,12 +100,12 @@ content_types(void **state)
 	open_gate(&g, "delivery = { url = \"https://h/\"; };\n"
 	              "source = { format = \"string\"; };");
 	expect_type(&g, br_slice_str("[1]"), NULL, JSON_TYPE);
-	expect_type(&g, br_slice_str("za\xc5\xbc"), NULL,
-	    "text/plain; charset=UTF-8");
+	expect_type(
+	    &g, br_slice_str("za\xc5\xbc"), NULL, "text/plain; charset=UTF-8");
 	expect_type(&g, (struct br_slice){binary, sizeof(binary)}, NULL,
 	    "application/octet-stream");
-	expect_type(&g, br_slice_str("<a/>"), "application/xml",
-	    "application/xml");
+	expect_type(
+	    &g, br_slice_str("<a/>"), "application/xml", "application/xml");
 	expect_type(&g, br_slice_str("[1]"), "application/x; v=\"1\"",
 	    "application/x; v=\"1\"");
 	close_gate(&g);
@@ -451,10 +127,8 @@ attempts_and_order(void **state)
 	open_gate(&g, "delivery = { url = \"https://h/\"; };\n"
 	              "retry = { max_attempts = 7; };");
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		(void)take_with(
-		    &g, "max_retries", cases[i].given, NULL, NULL);
-		assert_int_equal(
-		    g.ref->event->max_attempts, cases[i].expected);
+		(void)take_with(&g, "max_retries", cases[i].given, NULL, NULL);
+		assert_int_equal(g.ref->event->max_attempts, cases[i].expected);
 	}
 	(void)take(&g, &record);
 	assert_int_equal(g.ref->event->max_attempts, 7);
@@ -539,7 +213,10 @@ original_stays(const struct br_event *ev)
 	assert_int_equal(r->timestamp_ms, 1700000000123);
 	assert_int_equal(r->time_kind, BR_TIME_APPEND);
 	assert_int_equal(r->key.len, 4);
-	assert_memory_equal(r->key.data, "k\0\xff" "1", 4);
+	assert_memory_equal(r->key.data,
+	    "k\0\xff"
+	    "1",
+	    4);
 	expect_slice(r->value, "\"z\\u0142\\n\"");
 	assert_int_equal(r->header_count, 5);
 	for (size_t i = 0; i < 5; i++)
@@ -569,7 +246,8 @@ copies_are_its_own(void **state)
 	open_gate(&g, "delivery = { url = \"https://h/x\"; };\n"
 	              "source = { format = \"json\"; };");
 	record.topic = topic;
-	record.key = OWN("k\0\xff" "1");
+	record.key = OWN("k\0\xff"
+	                 "1");
 	record.value = OWN("\"z\\u0142\\n\"");
 	assert_int_equal(take(&g, &record), BR_INTAKE_EVENT);
 	ref = g.ref;
@@ -647,13 +325,6 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(everything_of_an_event),
-	    cmocka_unit_test(which_url),
-	    cmocka_unit_test(refused_urls),
-	    cmocka_unit_test(long_urls),
-	    cmocka_unit_test(wire_form),
-	    cmocka_unit_test(empty_list_holds),
-	    cmocka_unit_test(event_url_ignored),
-	    cmocka_unit_test(nowhere_to_go),
 	    cmocka_unit_test(offset_key),
 	    cmocka_unit_test(content_types),
 	    cmocka_unit_test(attempts_and_order),
