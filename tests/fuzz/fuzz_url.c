@@ -101,8 +101,9 @@ try_hosts(struct br_slice rest, const struct br_url *url)
 	while (rest.len > 0 && count < ENTRIES) {
 		struct br_slice line = next_line(&rest);
 
-		text[count] = strndup((const char *)line.data, line.len);
+		text[count] = calloc(1, line.len + 1);
 		must(text[count] != NULL);
+		memcpy(text[count], line.data, line.len);
 		/* One by one, so that a bad one does not hide the others. */
 		entries[count] = text[count];
 		h = br_hosts_new(&entries[count], 1, &err);
