@@ -51,8 +51,9 @@ def damaged(k, codec, mend):
         last, = struct.unpack_from(">i", data, at + 23)
         check(base == 5 and last == 9, f"the batch holds offsets {base} to {base + last}: the case's own fault")
         batch = bytearray(data[at:at + 12 + size])
-        batch[61 + (len(batch) - 61) // 2] ^= 0x5A
-        if mend:                        # only the compressed data is bad
+        # a mended checksum leaves it to the codec: so its frame's first byte, which cannot be read as anything else
+        batch[61 if mend else 61 + (len(batch) - 61) // 2] ^= 0x5A
+        if mend:
             struct.pack_into(">I", batch, 17, crc32c(batch[21:]))
         f.seek(at)
         f.write(batch)
