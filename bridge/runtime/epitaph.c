@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bridge/base/utf8.h"
 #include "bridge/http/request.h"
 
 /* Bytes of a detail (wire formats, section 5). */
@@ -68,27 +69,6 @@ add_number(struct br_epitaph *e, const char *name, int64_t value)
 	add(e, name, text);
 }
 
-/* Length of the UTF-8 sequence at `s` (RFC 3629), 0 when it is none. */
-static size_t
-sequence(const uint8_t *s, size_t left)
-{
-	size_t len = s[0] < 0x80                    ? 1
-	             : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-	             : s[0] >= 0xe0 && s[0] <= 0xef ? 3
-	             : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-	                                            : 0;
-
-	if (len == 0 || len > left)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 /* The answer's first bytes as text: what is not UTF-8 becomes U+FFFD. */
 static void
 add_body(struct br_epitaph *e, const struct br_outcome *o)
@@ -97,7 +77,9 @@ add_body(struct br_epitaph *e, const struct br_outcome *o)
 
 	for (size_t i = 0; i < o->body_len;) {
 		const uint8_t *s = (const uint8_t *)o->body + i;
-		size_t len = s[0] == 0 ? 0 : sequence(s, o->body_len - i);
+		uint32_t code;
+		size_t len =
+		    s[0] == 0 ? 0 : br_utf8_char(s, o->body_len - i, &code);
 
 		if (len == 0) {
 			memcpy(to, "\xef\xbf\xbd", 3);

@@ -246,7 +246,6 @@ revoked(struct br_parts *ps, const struct br_kafka_event *ev, int64_t now_ms)
 	ps->revoke_until_ms = now_ms;
 	if (!ps->leaving)
 		ps->revoke_until_ms += ps->config->kafka.revoke_wait_ms;
-	ps->revoke_lost = ev->lost;
 	for (size_t i = 0; i < ps->revoked->count; i++) {
 		struct br_part *part = br_parts_find(ps,
 		    ps->revoked->item[i].topic, ps->revoked->item[i].partition);
@@ -409,12 +408,6 @@ br_parts_quiet(const struct br_parts *ps)
 		if (part->out != 0 || br_commit_needed(ps, part))
 			return false;
 	return true;
-}
-
-bool
-br_parts_waiting(const struct br_parts *ps)
-{
-	return ps->revoked != NULL || ps->shutting_down;
 }
 
 bool

@@ -125,9 +125,8 @@ struct br_checkpoint {
 	size_t runs, retries;
 	struct br_checkpoint_run *run;
 	struct br_checkpoint_retry *retry;
-	int64_t end;                /* nothing is known of this and above */
-	size_t run_at, retry_at;    /* where the look-ups are */
-	int64_t run_was, retry_was; /* what they were asked last */
+	int64_t end;             /* nothing is known of this and above */
+	size_t run_at, retry_at; /* where the look-ups are */
 };
 
 /*

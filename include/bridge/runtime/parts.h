@@ -93,9 +93,6 @@ void br_parts_leave(struct br_parts *ps, int64_t now_ms);
 /* True when all that was in flight is back and committed. */
 bool br_parts_quiet(const struct br_parts *ps);
 
-/* True when a rebalance or the end waits for events to come back. */
-bool br_parts_waiting(const struct br_parts *ps);
-
 /* True once the group gave us an assignment (which may be empty), and every
  * partition of it has found its start. */
 bool br_parts_ready(const struct br_parts *ps);

@@ -44,7 +44,6 @@ struct br_parts {
 	struct br_positions *revoked; /* being given up; NULL: none */
 	int64_t revoke_until_ms;
 	bool leaving; /* patience has ended: no revoke waits */
-	bool revoke_lost;
 };
 
 /* Ends the epoch of a partition and begins another one, which asks anew. */
