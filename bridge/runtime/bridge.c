@@ -293,6 +293,8 @@ kafka_event(
 		break;
 	case BR_KAFKA_ERROR:
 		log_kafka_error(ev);
+		/* It may name a topic that is not there. */
+		br_parts_event(b->parts, ev, now_ms);
 		break;
 	case BR_KAFKA_FATAL:
 		fatal(b, "the Kafka client cannot go on", ev->text);

@@ -3,12 +3,12 @@ TIME = 90
 from acceptance.api import *
 
 
-def run(k):
+def run(k, properties=()):
     t = k.topic(partitions=2)
     keep = k.topic("keep", dlq=False)
     r = k.receiver()
     r.on(ID(0), Reply(503))
-    b = k.bridge(k.conf([t, keep], r.url, kafka={"start": "latest"}, retry={"base_ms": 60000}))
+    b = k.bridge(k.conf([t, keep], r.url, kafka={"start": "latest", "properties": list(properties)}, retry={"base_ms": 60000}))
     k.must_start(b)
     k.backwards_ok = True               # the new topic begins at 0
     k.produce(t, [E(n, partition=n % 2) for n in range(10)], free=True)
@@ -38,6 +38,11 @@ def run(k):
     check(got == 1, f"the event that waited when its topic was deleted was sent {got} times")
     check(not k.dlq(), "a record in the DLQ")
     k.figure = f"alarm after {took:.1f} s"
+
+
+def run_by_metadata(k):
+    """The group takes the topic away before a fetch is refused."""
+    run(k, ["topic.metadata.refresh.interval.ms=20"])
 
 
 def run_at_start(k):
