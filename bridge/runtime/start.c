@@ -64,9 +64,23 @@ br_start_ask(struct br_parts *ps, int64_t now_ms)
 	br_positions_free(list);
 }
 
+/* What could not be read has been: the hold has ended. */
+static void
+mended(struct br_parts *ps, struct br_part *part)
+{
+	part->corrupt = false;
+	BR_LOG(BR_INFO, "read on", br_kv_str("topic", part->topic),
+	    br_kv_int("partition", part->partition),
+	    br_kv_int("offset", part->corrupt_at));
+	br_start_alarms(ps);
+}
+
 void
 br_start_step(struct br_parts *ps, int64_t now_ms)
 {
+	for (struct br_part *part = ps->first; part != NULL; part = part->next)
+		if (part->corrupt && part->ledger.next > part->corrupt_at)
+			mended(ps, part);
 	if (!ps->shutting_down)
 		br_start_ask(ps, now_ms);
 }
@@ -76,13 +90,14 @@ br_start_alarms(struct br_parts *ps)
 {
 	const struct br_part *gap = NULL, *url = NULL;
 
-	for (struct br_part *part = ps->first; part != NULL; part = part->next)
-		if (part->state == BR_PART_HELD) {
-			if (part->gap)
-				gap = part;
-			else
-				url = part;
-		}
+	for (struct br_part *part = ps->first; part != NULL;
+	     part = part->next) {
+		/* Corrupt: also while it is tried again. */
+		if (part->corrupt || (part->state == BR_PART_HELD && part->gap))
+			gap = part;
+		else if (part->state == BR_PART_HELD)
+			url = part;
+	}
 	br_alarms_set(
 	    ps->alarms, BR_ALARM_OFFSET_GAP, gap != NULL ? gap->why : NULL);
 	br_alarms_set(ps->alarms, BR_ALARM_EVENT_URLS_EMPTY,
@@ -420,6 +435,8 @@ br_parts_read(struct br_parts *ps, const struct br_read *read, int64_t now_ms)
 	case BR_READ_END:
 		/* Behind gaps and transaction markers lag is 0 too. */
 		br_ledger_pass(&part->ledger, read->record.offset);
+		if (part->corrupt)
+			mended(ps, part);
 		break;
 	case BR_READ_OUT_OF_RANGE:
 		doubt(ps, part, read, now_ms);
@@ -431,13 +448,15 @@ br_parts_read(struct br_parts *ps, const struct br_read *read, int64_t now_ms)
 		(void)snprintf(why, sizeof(why),
 		    "topic %s partition %" PRId32 ": the batch at offset "
 		    "%" PRId64
-		    " cannot be read: %s; nothing is read there until "
-		    "a restart: mend the log, or set the group's offset behind "
-		    "the batch while the bridge is stopped",
+		    " cannot be read: %s; nothing is read there, it is tried "
+		    "again every 10 s: mend the log, or set the group's offset "
+		    "behind the batch while the bridge is stopped",
 		    part->topic, part->partition, part->ledger.next,
 		    read->text);
 		part->gap = true;
-		part->asked_ms = INT64_MAX;
+		part->corrupt = true;
+		part->corrupt_at = part->ledger.next;
+		part->asked_ms = now_ms + LOOK_AGAIN_MS;
 		br_parts_hold(ps, part, why);
 		break;
 	case BR_READ_ERROR:

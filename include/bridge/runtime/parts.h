@@ -52,7 +52,9 @@ struct br_part {
 	bool reading;        /* the client reads it */
 	bool paused;         /* too many open events */
 	bool gap;            /* HELD for a position that is not in the log */
-	char why[400];       /* HELD */
+	bool corrupt;        /* what stands at `corrupt_at` cannot be read */
+	int64_t corrupt_at;
+	char why[400]; /* HELD */
 };
 
 struct br_parts;
