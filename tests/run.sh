@@ -7,6 +7,7 @@
 #               asan what the fuzz targets have found so far
 #   acceptance  the program against a Kafka broker and a scripted receiver
 #   e2e         PostgreSQL, Debezium, Kafka, program, receiver
+#   chaos       three brokers, several programs, a receiver, killed at random
 #
 # Without STEP: all of them, in this order. A failed step stops no other. The
 # last line is `N passed, M failed`; exit status 1 unless all passed.
@@ -17,7 +18,7 @@ top=$(dirname "$tests")
 # shellcheck source=../bridge/packages.sh
 . "$top/bridge/packages.sh"
 
-steps=(gcc clang asan tsan acceptance e2e)
+steps=(gcc clang asan tsan acceptance e2e chaos)
 passed=0 failed=0 bad=()
 jobs=$(nproc)
 builds=$(cache_folder tests)
@@ -148,6 +149,7 @@ run_step() {
       -DBRIDGE_SANITIZE=thread" -L 'unit|integration' ;;
   acceptance) step_judge acceptance "$tests/acceptance/run" ;;
   e2e) step_judge e2e "$tests/e2e/run" ;;
+  chaos) step_judge chaos "$tests/chaos/run" ;;
   esac
 }
 
