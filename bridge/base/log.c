@@ -80,9 +80,10 @@ br_log_on(enum br_level level)
 
 /*
  * Room for a line? Lines are shorter than PIPE_BUF, and under the lock, so a
- * pipe, a socket or a terminal that says yes takes it without waiting. A
- * reader that is only slow gets a moment; one that has stalled gets it once,
- * and from then on lines are lost until there is room again.
+ * pipe or a socket that says yes takes it without waiting (a terminal may not:
+ * `run` opens its own anew, so that it never waits). A reader that is only
+ * slow gets a moment; one that has stalled gets it once, and from then on
+ * lines are lost until there is room again.
  */
 static bool
 has_room(int fd)

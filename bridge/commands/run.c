@@ -1,6 +1,7 @@
 /* run: see the header. */
 #include "bridge/commands/run.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 static struct br_bridge *_Atomic running;
 static volatile sig_atomic_t stops;
 static volatile sig_atomic_t end_status; /* when nothing runs (any more) */
+static unsigned limit_s;                 /* limits.shutdown_ms, rounded up */
 
 static void
 on_stop(int signal_number)
@@ -27,7 +29,18 @@ on_stop(int signal_number)
 		_exit(BR_EXIT_FATAL); /* asked twice: at once */
 	if (b == NULL)
 		_exit(end_status); /* nothing runs */
+	(void)alarm(limit_s);
 	br_bridge_stop(b);
+}
+
+/* The bridge has its own steps to end in time; this is for a call of a library
+ * that does not come back. Nothing is lost: what is not committed is sent
+ * again. */
+static void
+on_late(int signal_number)
+{
+	(void)signal_number;
+	_exit(end_status);
 }
 
 static void
@@ -41,14 +54,51 @@ on_reload(int signal_number)
 }
 
 static void
-catch_signals(void)
+catch_signals(const struct br_config *config)
 {
 	struct sigaction stop = {.sa_handler = on_stop};
+	struct sigaction late = {.sa_handler = on_late};
 	struct sigaction reload = {.sa_handler = on_reload};
 
+	limit_s = (unsigned)((config->limits.shutdown_ms + 999) / 1000);
+	(void)sigaction(SIGALRM, &late, NULL);
 	(void)sigaction(SIGTERM, &stop, NULL);
 	(void)sigaction(SIGINT, &stop, NULL);
 	(void)sigaction(SIGHUP, &reload, NULL);
+}
+
+/*
+ * Whoever was started without standard descriptors would get their numbers
+ * for the next things it opens, and write its log into a socket.
+ */
+static void
+hold_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+/*
+ * A terminal that nobody reads has room for a part of a line, and then holds
+ * up whoever writes the rest. Opened once more it can be told not to wait,
+ * without a word to the others that have it as well.
+ */
+static void
+never_wait_for_terminal(void)
+{
+	int fd;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	fd = open(
+	    "/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd >= 0)
+		br_log_fd(fd);
 }
 
 static void
@@ -80,8 +130,9 @@ run_config(const struct br_config *config)
 	struct br_bridge *b;
 	int status = BR_EXIT_FATAL;
 
-	catch_signals();
+	catch_signals(config);
 	tune_memory();
+	never_wait_for_terminal();
 	br_log_setup(config->log.level, config->log.json);
 	log_start(config);
 	if (!br_http_global_init(&err)) {
@@ -109,9 +160,11 @@ int
 br_command_run(int argc, char **argv)
 {
 	int status;
-	struct br_config *config =
-	    br_setup_config(argc, argv, "outbox-bridge run -c FILE", &status);
+	struct br_config *config;
 
+	hold_descriptors();
+	config =
+	    br_setup_config(argc, argv, "outbox-bridge run -c FILE", &status);
 	if (config == NULL)
 		return status;
 	status = run_config(config);

@@ -46,27 +46,6 @@ print_faults(const char *text)
 	}
 }
 
-/* What only librdkafka knows about kafka.properties. */
-static bool
-check_properties(const struct br_config *c, struct br_buffer *faults)
-{
-	bool ok = true;
-
-	for (size_t i = 0; i < c->kafka.properties.count; i++) {
-		struct br_error err;
-		bool secret = false;
-		unsigned line = br_config_property_line(c, i, &secret);
-
-		if (br_property_check(
-		        c->kafka.properties.item[i], secret, &err))
-			continue;
-		br_buffer_format(faults, "%s:%u: kafka.properties: %s\n",
-		    c->file, line, err.text);
-		ok = false;
-	}
-	return ok;
-}
-
 struct br_config *
 br_setup_config(int argc, char **argv, const char *usage, int *status)
 {
@@ -79,7 +58,7 @@ br_setup_config(int argc, char **argv, const char *usage, int *status)
 		return NULL;
 	*status = BR_EXIT_CONFIG;
 	config = br_config_load(file, &faults);
-	if (config != NULL && !check_properties(config, &faults)) {
+	if (config != NULL && !br_properties_check(config, &faults)) {
 		br_config_free(config);
 		config = NULL;
 	}

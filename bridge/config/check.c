@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "bridge/core/phrase.h"
 #include "bridge/core/url.h"
 
 #define TOPIC_MAX 249 /* Kafka's own limit */
@@ -56,6 +57,18 @@ br_check_topic_list(const char *text, struct br_error *err)
 	if (br_pattern_is_wild(text))
 		return br_check_pattern(text, err);
 	return br_check_topic(text, err);
+}
+
+bool
+br_check_phrase(const char *text, struct br_error *err)
+{
+	struct br_phrase *p;
+
+	if (*text == '\0')
+		return true;
+	p = br_phrase_new(text, err);
+	br_phrase_free(p);
+	return p != NULL;
 }
 
 bool

@@ -43,6 +43,20 @@ struct br_deadletter {
 	size_t answered_count;
 };
 
+/*
+ * One record a batch: a broker refuses batches as a whole. With several in
+ * one, many small records would be too large together, and for ever; and one
+ * with a bad timestamp would have those of all the others replaced.
+ */
+static bool
+set_batches(rd_kafka_conf_t *conf, struct br_error *err)
+{
+	if (br_client_set(conf, "batch.num.messages", "1", err))
+		return true;
+	rd_kafka_conf_destroy(conf);
+	return false;
+}
+
 static bool
 producer_start(struct br_deadletter *d, struct br_error *err)
 {
@@ -51,7 +65,7 @@ producer_start(struct br_deadletter *d, struct br_error *err)
 	    br_client_conf(d->config, BR_CLIENT_PRODUCER, err);
 	rd_kafka_queue_t *main_queue;
 
-	if (conf == NULL)
+	if (conf == NULL || !set_batches(conf, err))
 		return false;
 	d->rk = br_client_new(RD_KAFKA_PRODUCER, conf, err);
 	if (d->rk == NULL)
@@ -157,13 +171,26 @@ answer(struct br_deadletter *d, struct letter *l, rd_kafka_resp_err_t e)
 	free(l);
 }
 
+/*
+ * What a broker stored has an offset. Without one librdkafka 2.0 calls records
+ * persisted that it never sent, after the topic had been away for a moment
+ * (deleted, or refused in the metadata): those are to be sent again.
+ */
+static rd_kafka_resp_err_t
+verdict(const rd_kafka_message_t *m)
+{
+	if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR && m->offset < 0)
+		return RD_KAFKA_RESP_ERR__NO_OFFSET;
+	return m->err;
+}
+
 static void
 take_reports(struct br_deadletter *d, rd_kafka_event_t *ev)
 {
 	const rd_kafka_message_t *m;
 
 	while ((m = rd_kafka_event_message_next(ev)) != NULL)
-		answer(d, m->_private, m->err);
+		answer(d, m->_private, verdict(m));
 }
 
 /* Has everything that is still outstanding come back as a failure. */

@@ -6,6 +6,8 @@
 
 #include <librdkafka/rdkafka.h>
 
+#include "bridge/config/loader.h"
+
 #include "client.h"
 
 bool
@@ -30,5 +32,25 @@ br_property_check(const char *text, bool hide, struct br_error *err)
 	if (!ok && hide)
 		return br_fail(
 		    err, "%s: librdkafka does not take this value", name);
+	return ok;
+}
+
+bool
+br_properties_check(const struct br_config *c, struct br_buffer *faults)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < c->kafka.properties.count; i++) {
+		struct br_error err;
+		bool secret = false;
+		unsigned line = br_config_property_line(c, i, &secret);
+
+		if (br_property_check(
+		        c->kafka.properties.item[i], secret, &err))
+			continue;
+		br_buffer_format(faults, "%s:%u: kafka.properties: %s\n",
+		    c->file, line, err.text);
+		ok = false;
+	}
 	return ok;
 }

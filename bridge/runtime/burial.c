@@ -35,7 +35,8 @@ struct br_burial {
 	struct br_deadletter *producer;
 	struct br_epitaph *epitaph;
 	struct list waiting; /* to be sent */
-	struct list large;   /* too large: each with its own time */
+	struct list large;   /* too large, by their times: each waits alone */
+	size_t large_count;  /* those of them, and those that are tried again */
 	struct letter *sent; /* with the producer, not answered */
 	int64_t again_ms;    /* not before */
 	int64_t wait_ms;     /* 0: the DLQ works */
@@ -115,6 +116,7 @@ end(struct br_burial *b, struct letter *letter, bool stored)
 {
 	struct br_ref *ref = letter->ref;
 
+	b->large_count -= letter->too_large;
 	free(letter);
 	b->buried(b->opaque, ref, stored);
 }
@@ -190,6 +192,13 @@ log_letter(const struct br_ref *ref, const char *msg)
 }
 
 static void
+clear_too_large(struct br_burial *b)
+{
+	if (b->large_count == 0)
+		br_alarms_set(b->alarms, BR_ALARM_DLQ_TOO_LARGE, NULL);
+}
+
+static void
 stored(struct br_burial *b, struct letter *letter)
 {
 	br_metric_add_label(
@@ -202,9 +211,8 @@ stored(struct br_burial *b, struct letter *letter)
 		/* The limit was raised: the others may fit now too. */
 		for (struct letter *l = b->large.first; l != NULL; l = l->next)
 			l->due_ms = 0;
-	if (b->large.count == 0)
-		br_alarms_set(b->alarms, BR_ALARM_DLQ_TOO_LARGE, NULL);
 	end(b, letter, true);
+	clear_too_large(b);
 }
 
 /* The DLQ cannot be written now: everything waits, with growing patience. */
@@ -240,6 +248,7 @@ too_large(struct br_burial *b, struct letter *letter, const char *text,
 		append(&b->waiting, letter);
 		return;
 	}
+	b->large_count += !letter->too_large;
 	letter->too_large = true;
 	letter->due_ms = now_ms + AGAIN_MAX_MS;
 	(void)br_fail(&why,
@@ -272,6 +281,7 @@ take_result(
 	}
 	if (is_gone(letter)) {
 		end(b, letter, false);
+		clear_too_large(b);
 		return;
 	}
 	switch (result->class) {
@@ -321,12 +331,8 @@ send(struct br_burial *b, struct letter *letter, int64_t now_ms)
 static void
 release_large(struct br_burial *b, int64_t now_ms)
 {
-	for (size_t n = b->large.count; n > 0; n--) {
-		struct letter *letter = shift(&b->large);
-
-		append(
-		    letter->due_ms <= now_ms ? &b->waiting : &b->large, letter);
-	}
+	while (b->large.first != NULL && b->large.first->due_ms <= now_ms)
+		append(&b->waiting, shift(&b->large));
 }
 
 static int64_t
@@ -336,9 +342,8 @@ next_time(const struct br_burial *b)
 
 	if (b->waiting.count != 0 && b->again_ms != 0)
 		next_ms = b->again_ms;
-	for (struct letter *l = b->large.first; l != NULL; l = l->next)
-		if (l->due_ms < next_ms)
-			next_ms = l->due_ms;
+	if (b->large.first != NULL && b->large.first->due_ms < next_ms)
+		next_ms = b->large.first->due_ms;
 	return next_ms;
 }
 
@@ -349,8 +354,7 @@ br_burial_step(struct br_burial *b, int64_t now_ms)
 
 	while (br_deadletter_next(b->producer, &result))
 		take_result(b, &result, now_ms);
-	if (b->large.count != 0)
-		release_large(b, now_ms);
+	release_large(b, now_ms);
 	while (b->waiting.count != 0 && now_ms >= b->again_ms) {
 		struct letter *letter = shift(&b->waiting);
 
@@ -386,11 +390,11 @@ br_burial_forget_gone(struct br_burial *b)
 {
 	forget(b, &b->waiting);
 	forget(b, &b->large);
+	clear_too_large(b);
 	/* Nothing is left that could find out that the cure has come. */
 	if (b->sent != NULL || b->waiting.count != 0 || b->large.count != 0)
 		return;
 	b->wait_ms = b->again_ms = 0;
 	b->probing = false;
 	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
-	br_alarms_set(b->alarms, BR_ALARM_DLQ_TOO_LARGE, NULL);
 }

@@ -12,6 +12,7 @@
 bool br_check_topic(const char *text, struct br_error *err);      /* plain */
 bool br_check_topic_list(const char *text, struct br_error *err); /* or wild */
 bool br_check_pattern(const char *text, struct br_error *err);
+bool br_check_phrase(const char *text, struct br_error *err); /* or "" */
 bool br_check_url(const char *text, struct br_error *err);
 bool br_check_event_url(const char *text, struct br_error *err);
 bool br_check_token(const char *text, struct br_error *err); /* header name */

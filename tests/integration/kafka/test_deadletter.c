@@ -3,6 +3,7 @@
 
 #include <librdkafka/rdkafka.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bridge/base/clock.h"
@@ -191,6 +192,127 @@ sorts_refusals_by_what_cures_them(void **state)
 	br_deadletter_free(d, 1000);
 }
 
+/* A broker refuses batches: each record must be one, to be judged alone. */
+static void
+refuses_one_without_its_neighbours(void **state)
+{
+	enum { COUNT = 100 };
+	static const int errors[] = {RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+	    RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP};
+	struct br_record r = {.topic = SOURCE,
+	    .timestamp_ms = 1,
+	    .key = br_slice_str("one partition"),
+	    .value = br_slice_str("v")};
+
+	(void)state;
+	for (size_t e = 0; e < sizeof(errors) / sizeof(errors[0]); e++) {
+		struct br_deadletter *d = br_deadletter_new(&h.config, &err);
+		int refused = 0, stored = 0, mark;
+		bool retry;
+
+		br_mock_fail(h.mock, BR_MOCK_PRODUCE, errors[e], 1);
+		/* All are there before the first can be sent. */
+		for (int i = 0; i < COUNT; i++)
+			assert_true(br_deadletter_send(
+			    d, &r, NULL, 0, &mark, &retry, &err));
+		for (int i = 0; i < COUNT; i++) {
+			struct br_dead_result out = result(d);
+
+			refused += out.error == errors[e];
+			stored += out.class == BR_DEAD_STORED;
+		}
+		assert_int_equal(refused, 1);
+		assert_int_equal(stored, COUNT - 1);
+		br_deadletter_free(d, 1000);
+	}
+}
+
+enum { LETTERS = 60 };
+
+static void
+count_copy(void *arg, const struct br_record *r)
+{
+	int *copies = arg;
+	int n = 0;
+
+	if (r->key.data == NULL || r->key.len != 4 || r->key.data[0] != 'n')
+		return;
+	for (size_t i = 1; i < r->key.len; i++)
+		n = 10 * n + (r->key.data[i] - '0');
+	assert_true(n >= 0 && n < LETTERS);
+	copies[n]++;
+}
+
+/* Sends all, and again what was refused, until every one is stored. */
+static void
+store_all(struct br_deadletter *d, char keys[LETTERS][8])
+{
+	int waiting[LETTERS], count = LETTERS, done = 0;
+
+	for (int i = 0; i < LETTERS; i++)
+		waiting[i] = i;
+	while (done < LETTERS) {
+		int failed = 0;
+
+		for (int i = 0; i < count; i++) {
+			char *key = keys[waiting[i]];
+			struct br_record r = {.topic = SOURCE,
+			    .timestamp_ms = 1,
+			    .key = br_slice_str(key)};
+			bool retry;
+
+			assert_true(br_deadletter_send(
+			    d, &r, NULL, 0, key, &retry, &err));
+		}
+		for (int i = 0; i < count; i++) {
+			struct br_dead_result out = result(d);
+
+			if (out.class == BR_DEAD_STORED)
+				done++;
+			else
+				waiting[failed++] =
+				    (int)((char(*)[8])out.opaque - keys);
+		}
+		count = failed;
+	}
+}
+
+/* What is told to be stored is, whatever was refused before it. */
+static void
+stores_what_it_calls_stored(void **state)
+{
+	static const int errors[] = {
+	    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+	    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+	    RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+	    RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+	    RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+	    RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+	    RD_KAFKA_RESP_ERR_INVALID_RECORD};
+	enum { ERRORS = sizeof(errors) / sizeof(errors[0]) };
+	char keys[LETTERS][8];
+
+	(void)state;
+	for (int i = 0; i < LETTERS; i++)
+		(void)snprintf(keys[i], sizeof(keys[i]), "n%03d", i);
+	for (int round = 0; round < 6; round++) {
+		struct br_deadletter *d = br_deadletter_new(&h.config, &err);
+		int copies[LETTERS] = {0};
+
+		for (int i = 0; i < ERRORS; i++)
+			br_mock_fail(h.mock, BR_MOCK_PRODUCE,
+			    errors[(i + round) % ERRORS], 1);
+		store_all(d, keys);
+		br_deadletter_free(d, 1000);
+		assert_true(br_mock_read(
+		    h.mock, TOPIC, WAIT_MS, count_copy, copies, &err));
+		for (int i = 0; i < LETTERS; i++)
+			if (copies[i] != round + 1)
+				fail_msg("round %d: %d copies of %d", round,
+				    copies[i], i);
+	}
+}
+
 static void
 tries_again_by_itself_what_a_new_leader_cures(void **state)
 {
@@ -333,6 +455,8 @@ main(int argc, char **argv)
 	    cmocka_unit_test(
 	        keeps_nulls_and_gives_a_time_to_records_without_one),
 	    cmocka_unit_test(sorts_refusals_by_what_cures_them),
+	    cmocka_unit_test(refuses_one_without_its_neighbours),
+	    cmocka_unit_test(stores_what_it_calls_stored),
 	    cmocka_unit_test(tries_again_by_itself_what_a_new_leader_cures),
 	    cmocka_unit_test(goes_on_with_a_new_producer_after_a_fatal_error),
 	    cmocka_unit_test(loses_nothing_behind_a_full_queue),
