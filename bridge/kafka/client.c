@@ -13,6 +13,7 @@
 #include "bridge/base/log.h"
 
 #include "memory.h"
+#include "token.h"
 
 struct setting {
 	const char *name, *value;
@@ -24,14 +25,25 @@ static const struct setting common_defaults[] = {
     {"statistics.interval.ms", "0"},
 };
 
+/* An answer comes on top of a queue that is nearly full: it must not grow with
+ * the number of partitions (librdkafka's default is 50 MB). Each fetch begins
+ * with the next partition: as much as one of them may fill, so that they have
+ * turns. */
+#define FETCH_BYTES "1048576"
+/* A message in the queue costs 450 bytes besides its own, which are all that
+ * is counted: of small ones there may be so many, for each MiB of the queue. */
+#define QUEUE_MESSAGES "25000"
+#define QUEUE_MESSAGES_PER_MIB 3125
+
 static const struct setting consumer_defaults[] = {
+    {"fetch.max.bytes", FETCH_BYTES},
     /*
      * A broker answers a connection's requests in their order: behind a fetch
      * that waits, a question or the first fetch of a new partition waits too
      * (measured: 0.5 s with the default of 500).
      */
     {"fetch.wait.max.ms", "100"},
-    {"queued.min.messages", "100000"},
+    {"queued.min.messages", QUEUE_MESSAGES},
     {"queued.max.messages.kbytes", "8192"},
     {"partition.assignment.strategy", "cooperative-sticky"},
     {"heartbeat.interval.ms", "1000"},
@@ -75,9 +87,13 @@ static const struct setting reserved[] = {
     {"allow.auto.create.topics", NULL},
     {"enable.idempotence", NULL},
     {"acks", NULL},
+    {"batch.num.messages", NULL},
     {"request.required.acks", NULL},
     {"log.queue", NULL},
 };
+
+/* The first version whose SCRAM sends the server's nonce as it came. */
+#define SCRAM_AT_KAFKA_4 0x020601ff
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -208,6 +224,52 @@ set_backoff(rd_kafka_conf_t *conf, struct br_error *err)
 	       br_client_set(conf, "fetch.queue.backoff.ms", "20", err);
 }
 
+static int64_t
+number(const rd_kafka_conf_t *conf, const char *name)
+{
+	char text[32] = "0";
+	size_t size = sizeof(text);
+
+	if (rd_kafka_conf_get(conf, name, text, &size) != RD_KAFKA_CONF_OK)
+		return 0;
+	return strtoll(text, NULL, 10);
+}
+
+/* Replaces our own value of a property, not one of the configuration. */
+static bool
+adapt(rd_kafka_conf_t *conf, const char *name, const char *ours, int64_t value,
+    struct br_error *err)
+{
+	char text[32];
+
+	if (number(conf, name) != strtoll(ours, NULL, 10))
+		return true;
+	(void)snprintf(text, sizeof(text), "%lld", (long long)value);
+	return br_client_set(conf, name, text, err);
+}
+
+/*
+ * What follows from overrides of other properties: librdkafka wants an answer
+ * to have room for message.max.bytes, which may have been raised for the
+ * producer's sake; and a larger queue is meant to hold more messages.
+ */
+static bool
+fit_queue(rd_kafka_conf_t *conf, struct br_error *err)
+{
+	int64_t message = number(conf, "message.max.bytes");
+	int64_t part = number(conf, "fetch.message.max.bytes");
+	int64_t messages = number(conf, "queued.max.messages.kbytes") *
+	                   QUEUE_MESSAGES_PER_MIB / 1024;
+
+	message = part > message ? part : message;
+	if (message > strtoll(FETCH_BYTES, NULL, 10) &&
+	    !adapt(conf, "fetch.max.bytes", FETCH_BYTES, message, err))
+		return false;
+	return messages <= strtoll(QUEUE_MESSAGES, NULL, 10) ||
+	       adapt(conf, "queued.min.messages", QUEUE_MESSAGES,
+	           messages < 10000000 ? messages : 10000000, err);
+}
+
 static bool
 fill(rd_kafka_conf_t *conf, const struct br_config *config,
     enum br_client_kind kind, struct br_error *err)
@@ -228,11 +290,14 @@ fill(rd_kafka_conf_t *conf, const struct br_config *config,
 		if (!override(
 		        conf, kind, config->kafka.properties.item[i], err))
 			return false;
+	if (!producer && !fit_queue(conf, err))
+		return false;
 	if (producer
 	        ? !set_all(conf, producer_forced, COUNT(producer_forced), err)
 	        : !set_all(conf, consumer_forced, COUNT(consumer_forced), err))
 		return false;
-	return br_client_set(conf, "log.queue", "true", err);
+	return br_client_set(conf, "log.queue", "true", err) &&
+	       br_token_prepare(conf, err);
 }
 
 rd_kafka_conf_t *
@@ -264,7 +329,9 @@ br_client_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct br_error *err)
 	if (rk == NULL) {
 		rd_kafka_conf_destroy(conf);
 		(void)br_fail(err, "kafka client: %s", reason);
+		return NULL;
 	}
+	br_token_serve(rk);
 	return rk;
 }
 
@@ -308,10 +375,19 @@ void
 br_client_log_error(const rd_kafka_t *rk, rd_kafka_event_t *ev)
 {
 	const char *name = rd_kafka_err2name(rd_kafka_event_error(ev));
+	const char *text = rd_kafka_event_error_string(ev);
 
+	if (rd_kafka_event_error(ev) == RD_KAFKA_RESP_ERR__AUTHENTICATION &&
+	    rd_kafka_version() < SCRAM_AT_KAFKA_4 &&
+	    strstr(text, "SCRAM") != NULL)
+		BR_LOG_LIMITED(BR_WARN, "scram", "scram",
+		    br_kv_str("client", rd_kafka_name(rk)),
+		    br_kv_str("hint",
+		        "brokers of Kafka 4 refuse SCRAM of librdkafka before "
+		        "2.6.1, also with the right password"));
 	BR_LOG_LIMITED(BR_WARN, name, "kafka error",
 	    br_kv_str("client", rd_kafka_name(rk)), br_kv_str("error", name),
-	    br_kv_str("text", rd_kafka_event_error_string(ev)));
+	    br_kv_str("text", text));
 }
 
 struct destroyer {

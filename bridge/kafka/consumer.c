@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "bridge/base/clock.h"
 #include "bridge/base/log.h"
 #include "bridge/core/pattern.h"
 
@@ -15,6 +16,7 @@
 #include "client.h"
 #include "joining.h"
 #include "memory.h"
+#include "outage.h"
 #include "positions.h"
 #include "reader.h"
 
@@ -30,7 +32,8 @@ struct br_consumer {
 	struct br_reader *reader;
 	struct br_ask *ask;
 	uint64_t last_ticket;
-	bool brokers_down, fatal, closing, given_up;
+	bool fatal, closing, given_up;
+	struct br_outage outage;
 	struct br_strings topics; /* of the configuration */
 	struct br_joining joining;
 };
@@ -98,7 +101,11 @@ br_consumer_new(const struct br_config *config, const char *const *exclude,
 		return NULL;
 	}
 	c = br_kafka_zeroed(1, sizeof(*c));
-	br_joining_watch(&c->joining, conf);
+	if (!br_joining_watch(&c->joining, conf, err)) {
+		rd_kafka_conf_destroy(conf);
+		free(c);
+		return NULL;
+	}
 	rk = br_client_new(RD_KAFKA_CONSUMER, conf, err);
 	if (rk == NULL) {
 		free(c);
@@ -255,13 +262,11 @@ take_error(
 
 	out->error = e;
 	set_text(out, rd_kafka_event_error_string(ev));
+	br_outage_complaint(&c->outage, e, out->text);
 	if (e == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
-		if (c->brokers_down)
-			return false;
-		c->brokers_down = true;
-		br_ask_watch(c->ask);
-		out->what = BR_KAFKA_BROKERS_DOWN;
-		return true;
+		if (br_outage_begin(&c->outage, br_clock_mono_ms()))
+			br_ask_watch(c->ask);
+		return false;
 	}
 	if (e == RD_KAFKA_RESP_ERR__FATAL ||
 	    rd_kafka_event_error_is_fatal(ev)) {
@@ -306,7 +311,8 @@ take(struct br_consumer *c, rd_kafka_event_t *ev, struct br_kafka_event *out)
 	case RD_KAFKA_EVENT_ERROR:
 		return take_error(c, ev, out);
 	case RD_KAFKA_EVENT_LOG:
-		br_client_log(c->rk, ev);
+		if (!br_joining_log(&c->joining, ev))
+			br_client_log(c->rk, ev);
 		return false;
 	default:
 		return false;
@@ -320,12 +326,10 @@ br_consumer_next(struct br_consumer *c, struct br_kafka_event *out)
 
 	*out = (struct br_kafka_event){0};
 	while (br_ask_take(c->ask, out)) {
-		if (out->what != BR_KAFKA_BROKERS_UP)
+		if (out->what != BR_KAFKA_BROKERS_UP ||
+		    br_outage_end(&c->outage))
 			return true;
-		if (c->brokers_down) {
-			c->brokers_down = false;
-			return true;
-		}
+		*out = (struct br_kafka_event){0};
 	}
 	while ((ev = rd_kafka_queue_poll(c->events, 0)) != NULL) {
 		bool found;
@@ -340,7 +344,11 @@ br_consumer_next(struct br_consumer *c, struct br_kafka_event *out)
 			return true;
 		*out = (struct br_kafka_event){0};
 	}
-	return false;
+	if (!br_outage_due(&c->outage, br_clock_mono_ms()))
+		return false;
+	out->what = BR_KAFKA_BROKERS_DOWN;
+	set_text(out, c->outage.why);
+	return true;
 }
 
 size_t

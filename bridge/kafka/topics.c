@@ -43,6 +43,19 @@ br_topics_free(struct br_topics *t)
 	free(t);
 }
 
+/* A refused login is told at once: it seldom ends by waiting, and whoever
+ * waits for brokers waits long. */
+static void
+take_error(struct br_topics *t, rd_kafka_event_t *ev)
+{
+	if (rd_kafka_event_error(ev) == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+		return;
+	(void)snprintf(t->last_error, sizeof(t->last_error), "%s",
+	    rd_kafka_event_error_string(ev));
+	if (rd_kafka_event_error(ev) == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+		br_client_log_error(t->rk, ev);
+}
+
 /* Writes what the client had to say, and notes its last error. */
 static void
 serve(struct br_topics *t)
@@ -53,11 +66,8 @@ serve(struct br_topics *t)
 	while ((ev = rd_kafka_queue_poll(q, 0)) != NULL) {
 		if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_LOG)
 			br_client_log(t->rk, ev);
-		else if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_ERROR &&
-		         rd_kafka_event_error(ev) !=
-		             RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
-			(void)snprintf(t->last_error, sizeof(t->last_error),
-			    "%s", rd_kafka_event_error_string(ev));
+		else if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_ERROR)
+			take_error(t, ev);
 		rd_kafka_event_destroy(ev);
 	}
 	rd_kafka_queue_destroy(q);

@@ -56,7 +56,8 @@ enum br_kafka_what {
 	BR_KAFKA_COMMITTED, /* reply to br_consumer_commit: `error`, and per
 	                     * partition `error` */
 	BR_KAFKA_ANSWER,    /* reply to br_consumer_ask: `question`, `error` */
-	BR_KAFKA_BROKERS_DOWN, /* all of them */
+	BR_KAFKA_BROKERS_DOWN, /* all of them, for a second; `text`: why, or
+	                        * empty. Told again when that changes */
 	BR_KAFKA_BROKERS_UP,   /* first sign of life after that */
 	BR_KAFKA_ERROR,        /* worth a line in the log; survived. About
 	                        * a subscribed topic that is missing:

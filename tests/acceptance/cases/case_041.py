@@ -65,6 +65,28 @@ def run(k):
     check(not k.dlq(), "a record in the DLQ")
 
 
+def run_in_words(k):
+    """Retry-After beside the text of a limit, whatever the status: the event waits as it does after 429."""
+    t = k.topic()
+    codes = dict(enumerate((200, 202, 400, 403, 429, 500, 503), 1))
+    routes = []
+    for n, code in codes.items():
+        r = k.receiver()
+        r.on(ID(n), Reply(code, (("Retry-After", "2"),), b"Concurrent request limit exceeded"), Reply(200))
+        routes.append({"name": f"r{n}", "match": {"event_type": f"t{n}"}, "url": r.url})
+    k.must_start(k.bridge(k.conf(t, "http://127.0.0.1:1/", retry={"base_ms": 10, "throttle_match": "request limit"}, routes=routes)))
+    k.produce(t, [E(n, headers=[("id", ID(n).encode()), ("eventType", b"t%d" % n)]) for n in codes])
+    k.wait_committed(t, len(codes), 20)
+    wrong = []
+    for n, code in codes.items():
+        got = k.requests(ID(n))
+        gap = got[1].t_head - got[0].t_status if len(got) == 2 else None
+        if gap is None or not 1.98 <= gap <= 3:
+            wrong.append(f"{code}: {len(got)} requests, again after {gap} s")
+    check(not wrong, "; ".join(wrong))
+    check(not k.dlq(), "a record in the DLQ")
+
+
 def run_held(k):
     """A held route sends one probe at a time; another route at the same target goes on."""
     t = k.topic()
