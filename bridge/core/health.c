@@ -56,6 +56,7 @@ close_target(struct br_health *h, const struct br_health_rules *rules,
 	h->closed_ms = now_ms;
 	h->probe_wait_ms = rules->probe_ms;
 	h->probe_at_ms = now_ms + rules->probe_ms;
+	h->nevers = 0;
 	h->successes = 0;
 }
 
@@ -102,12 +103,27 @@ move_window(struct br_health *h, const struct br_health_rules *rules,
 		h->window = h->window > 1 ? h->window / 2 : 1;
 }
 
-/* The next probe, later each time while nothing answers. */
+/*
+ * Does this end of a probe make the next one come later? An outage may well
+ * answer: every "again" costs a good event an attempt then. Bad events that
+ * are refused for good are gone through at first at an even pace.
+ */
+static bool
+slows(struct br_health *h, enum br_sign sign)
+{
+	if (sign == BR_SIGN_NONE)
+		return false;
+	if (sign == BR_SIGN_NEVER && ++h->nevers < BR_HEALTH_NEVERS)
+		return false;
+	h->nevers = 0;
+	return true;
+}
+
 static void
 plan_probe(struct br_health *h, const struct br_health_rules *rules,
     enum br_sign sign, int64_t now_ms)
 {
-	if (h->state == BR_HEALTH_DOWN && sign != BR_SIGN_NONE) {
+	if (slows(h, sign)) {
 		h->probe_wait_ms *= 2;
 		if (h->probe_wait_ms > rules->probe_max_ms)
 			h->probe_wait_ms = rules->probe_max_ms;
@@ -122,7 +138,8 @@ end_closed(struct br_health *h, const struct br_health_rules *rules, bool probe,
     enum br_sign sign, bool down, int64_t now_ms)
 {
 	if (sign == BR_SIGN_SUCCESS ||
-	    (sign == BR_SIGN_ALIVE && h->state == BR_HEALTH_DOWN && probe)) {
+	    ((sign == BR_SIGN_ALIVE || sign == BR_SIGN_NEVER) && probe &&
+	        h->state == BR_HEALTH_DOWN)) {
 		open_target(h);
 		return true;
 	}

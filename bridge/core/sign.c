@@ -5,7 +5,9 @@ enum br_sign
 br_sign_of(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome)
 {
-	if (br_verdict(rules, outcome) == BR_DELIVERED)
+	enum br_verdict verdict = br_verdict(rules, outcome);
+
+	if (verdict == BR_DELIVERED)
 		return BR_SIGN_SUCCESS;
 	/* A forbidden address was not called, and a failure of our own is
 	 * nobody's answer: neither may open a target that is down. */
@@ -13,6 +15,8 @@ br_sign_of(
 	    (outcome->transport == BR_TRANSPORT_FORBIDDEN ||
 	        outcome->transport == BR_TRANSPORT_OTHER))
 		return BR_SIGN_NONE;
+	if (verdict == BR_NEVER)
+		return BR_SIGN_NEVER;
 	if (!br_target_failure(rules, outcome))
 		return BR_SIGN_ALIVE;
 	if (br_throttled(rules, outcome))

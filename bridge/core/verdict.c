@@ -97,6 +97,9 @@ br_verdict(
 	if (!answered(outcome))
 		return outcome->transport == BR_TRANSPORT_FORBIDDEN ? BR_NEVER
 		                                                    : BR_AGAIN;
+	/* What a receiver says in words is more than its status. */
+	if (outcome->throttle_text)
+		return BR_AGAIN;
 	if (br_status_set_has(&rules->success_on, status))
 		return BR_DELIVERED;
 	if (br_status_set_has(&rules->retry_on, status))
@@ -120,7 +123,8 @@ br_target_failure(
 		return false;
 	if (!answered(outcome))
 		return is_target_transport(outcome->transport);
-	return is_target_status(outcome->http_status) ||
+	return outcome->throttle_text ||
+	       is_target_status(outcome->http_status) ||
 	       br_status_set_has(&rules->throttle_on, outcome->http_status);
 }
 
@@ -130,7 +134,8 @@ br_throttled(
 {
 	if (!outcome->head_complete)
 		return false;
-	return br_status_set_has(&rules->throttle_on, outcome->http_status) ||
+	return outcome->throttle_text ||
+	       br_status_set_has(&rules->throttle_on, outcome->http_status) ||
 	       (outcome->http_status == 503 && outcome->retry_after_given);
 }
 
@@ -152,6 +157,8 @@ br_outcome_class(const struct br_outcome *outcome)
 		return outcome->transport == BR_TRANSPORT_OK
 		           ? "other"
 		           : br_transport_name(outcome->transport);
+	if (outcome->throttle_text)
+		return "throttled";
 	switch (outcome->http_status / 100) {
 	case 2:
 		return "2xx";

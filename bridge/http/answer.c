@@ -12,8 +12,9 @@
 #define STATUS_FIRST_FINAL 200
 #define STATUS_RESET_CONTENT 205
 
-void
-br_answer_reset(struct br_answer *a)
+/* Of an interim answer nothing counts. */
+static void
+forget(struct br_answer *a)
 {
 	a->head_bytes = 0;
 	a->head_complete = false;
@@ -26,6 +27,14 @@ br_answer_reset(struct br_answer *a)
 	a->location_host[0] = '\0';
 	a->body_bytes = 0;
 	a->body_len = 0;
+	a->text_len = 0;
+}
+
+void
+br_answer_reset(struct br_answer *a)
+{
+	forget(a);
+	a->text = NULL;
 }
 
 /* Without the line end and the blanks around it. */
@@ -134,8 +143,7 @@ end_block(struct br_answer *a, int status)
 		return false;
 	}
 	if (status != STATUS_SWITCHING && status < STATUS_FIRST_FINAL) {
-		/* An interim answer: nothing of it counts but its length. */
-		br_answer_reset(a);
+		forget(a); /* but its length */
 		a->head_bytes = head_bytes;
 		return true;
 	}
@@ -178,6 +186,12 @@ br_answer_body(struct br_answer *a, const char *bytes, size_t len)
 	if (kept > 0)
 		memcpy(a->body + a->body_len, bytes, kept);
 	a->body_len += kept;
+	if (a->text != NULL && len > 0) {
+		room = BR_ANSWER_BODY_MAX - a->text_len;
+		kept = len < room ? len : room;
+		memcpy(a->text + a->text_len, bytes, kept);
+		a->text_len += kept;
+	}
 	a->body_bytes += len;
 	if (a->body_bytes > BR_ANSWER_BODY_MAX) {
 		a->end = BR_ANSWER_ENOUGH;

@@ -1,6 +1,7 @@
 /* client: see the header. */
 #include "bridge/http/client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "bridge/http/result.h"
 #include "bridge/http/socket.h"
 
+#include "limit.h"
 #include "options.h"
 
 /* The kernel gives a connection up only after libcurl had its chance. */
@@ -33,6 +35,7 @@ struct br_http {
 	struct br_buffer url;          /* as set last */
 	char origin[BR_HOST_MAX + 40]; /* whose connection is in the cache */
 	struct br_socket socket;
+	struct br_limit limit;
 	int64_t timeout_ms; /* of a whole attempt */
 	int64_t timeout_set_ms;
 	int64_t max_idle_ms;
@@ -242,6 +245,7 @@ br_http_free(struct br_http *h)
 	curl_slist_free_all(h->resolve);
 	br_fields_free(&h->fields);
 	br_buffer_free(&h->url);
+	br_limit_free(&h->limit);
 	free(h);
 }
 
@@ -376,6 +380,7 @@ perform(struct br_http *h)
 	CURLcode code;
 
 	br_answer_reset(&h->answer);
+	br_limit_attach(&h->limit, &h->answer);
 	br_socket_begin(&h->socket);
 	h->connected = false;
 	h->error_text[0] = '\0';
@@ -468,6 +473,11 @@ fill(struct br_http *h, CURLcode code, struct br_outcome *out)
 		(void)curl_easy_getinfo(
 		    h->easy, CURLINFO_OS_ERRNO, &facts.os_errno);
 	br_result_fill(out, &facts, &h->answer);
+	if (br_limit_said(&h->limit, &h->answer)) {
+		out->throttle_text = true;
+		(void)snprintf(out->detail, sizeof(out->detail),
+		    "the answer's text matches throttle_match");
+	}
 	out->request_sent = h->requests > 0;
 	out->connection_reused = h->requests > 0 && h->on_reused;
 	out->resent = h->requests > 1;
@@ -490,6 +500,7 @@ br_http_perform(struct br_http *h, const struct br_http_request *request,
 	h->connected = false;
 	h->aborted = false;
 	h->error_text[0] = '\0';
+	br_limit_look_for(&h->limit, request->throttle_match);
 	code = attempt(h, start_ns / 1000000);
 	fill(h, code, out);
 	end_ns = br_clock_mono_ns();

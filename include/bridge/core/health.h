@@ -7,7 +7,9 @@
  *
  * It closes when target failures in a row come from `failures` different
  * events, or when `after` events in a row ended in the DLQ by an answer. While
- * closed only probes go out, one at a time.
+ * closed only probes go out, one at a time, and later each time that nothing
+ * good comes back. An answer that is "never" ends its event and is no sign of
+ * an outage; only after BR_HEALTH_NEVERS of them does the wait double too.
  */
 #ifndef BRIDGE_CORE_HEALTH_H
 #define BRIDGE_CORE_HEALTH_H
@@ -15,12 +17,13 @@
 #include "bridge/core/sign.h"
 
 #define BR_HEALTH_FAILURES_MAX 1000
+#define BR_HEALTH_NEVERS 16
 
 struct br_health_rules {
 	uint32_t connections; /* the window never grows beyond it */
 	uint32_t failures;    /* different events in a row; 0: rule off */
 	uint32_t after;       /* dead letters in a row; 0: rule off */
-	int64_t probe_ms;     /* between probes; doubles while down … */
+	int64_t probe_ms;     /* before the first probe; doubles … */
 	int64_t probe_max_ms; /* … up to this */
 	int64_t give_up_ms;   /* closed so long, probes count; 0: never */
 };
@@ -45,6 +48,7 @@ struct br_health {
 	int64_t closed_ms;   /* closed: since when */
 	int64_t probe_at_ms; /* closed: not before */
 	int64_t probe_wait_ms;
+	uint32_t nevers; /* refusing: such answers since the wait doubled */
 	bool probing; /* a probe is under way, whatever the state is by now */
 };
 

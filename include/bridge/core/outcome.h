@@ -34,7 +34,8 @@ struct br_outcome {
 	int curl_code;     /* CURLcode, 0 when none */
 	bool request_sent; /* the receiver may have seen the request */
 	bool connection_reused;
-	bool resent; /* once more on a new connection */
+	bool resent;        /* once more on a new connection */
+	bool throttle_text; /* its body holds what throttle_match looks for */
 	bool retry_after_given;
 	int64_t retry_after_ms;     /* from now, not capped; 0: in the past */
 	double seconds;             /* length of the attempt */

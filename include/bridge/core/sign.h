@@ -9,7 +9,8 @@
 enum br_sign {
 	BR_SIGN_NONE,      /* nothing: nobody was asked */
 	BR_SIGN_SUCCESS,   /* a 2xx, or what counts as one */
-	BR_SIGN_ALIVE,     /* an answer that is about the event */
+	BR_SIGN_ALIVE,     /* an answer that is about the event: again */
+	BR_SIGN_NEVER,     /* … and it is never to be sent again */
 	BR_SIGN_FAILURE,   /* says nothing about the event */
 	BR_SIGN_THROTTLED, /* a failure that asks for less */
 	BR_SIGN_SLOW       /* a failure: a read time-out */

@@ -18,7 +18,8 @@ struct br_verdict_rules {
 };
 
 /*
- * The verdict. Order: success_on, retry_on, drop_on, throttle_on, then the
+ * The verdict. Order: the text of a limit in the body (again, whatever the
+ * status), success_on, retry_on, drop_on, throttle_on, then the
  * built-in lists; 2xx is delivered once its header block was complete,
  * whatever happened to the body; no complete header block is "again", but
  * for an address that an event may not name, which is "never".
@@ -29,15 +30,15 @@ enum br_verdict br_verdict(
 /*
  * True when the outcome says nothing about the event but something about the
  * target: no connection, DNS, TLS, time-outs, reset, 401 403 407 429 502 503
- * 504, or a status in throttle_on. False for whatever is not "again": a status
+ * 504, a status in throttle_on, or the text of a limit. False for whatever is not "again": a status
  * that success_on or drop_on names is an answer about the event.
  */
 bool br_target_failure(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome);
 
 /*
- * True when a target failure asks for less: a status in throttle_on, or 503
- * with Retry-After.
+ * True when a target failure asks for less: the text of a limit, a status in
+ * throttle_on, or 503 with Retry-After.
  */
 bool br_throttled(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome);
@@ -50,7 +51,8 @@ bool br_throttled(
 const char *br_dead_reason(
     const struct br_verdict_rules *rules, const struct br_outcome *outcome);
 
-/* "2xx" … "5xx", "other", or the transport's name: the metric's label. */
+/* "2xx" … "5xx", "throttled" for the text of a limit, "other", or the
+ * transport's name: the metric's label. */
 const char *br_outcome_class(const struct br_outcome *outcome);
 
 #endif

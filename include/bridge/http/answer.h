@@ -42,8 +42,13 @@ struct br_answer {
 	size_t body_bytes;
 	size_t body_len;
 	char body[BR_OUTCOME_BODY];
+	/* The owner's, or NULL: all that is read of the body, at most
+	 * BR_ANSWER_BODY_MAX bytes. */
+	char *text;
+	size_t text_len;
 };
 
+/* Makes it one of which nothing has come; `text` is NULL then. */
 void br_answer_reset(struct br_answer *a);
 
 /*

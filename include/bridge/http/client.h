@@ -61,6 +61,9 @@ struct br_http_request {
 	size_t header_count;
 	struct br_slice body;
 	bool guard; /* refuse loopback, link-local, private addresses */
+	/* What the text of a limit looks like (core/phrase.h, checked before);
+	 * NULL or "": nothing is looked for. */
+	const char *throttle_match;
 	const atomic_bool *abort; /* NULL, or: becomes true → end in 1 s */
 };
 
@@ -69,7 +72,9 @@ struct br_http_request {
  * after timeout_ms plus about 0.3 s (0.5 s when it also closed a stale
  * connection). An answer whose head is complete keeps its status whatever
  * ended the body; `transport` then says how the body ended: OK when whole or
- * when we stopped reading (64 KiB), else TIMEOUT, RESET, … A request that failed on a reused
+ * when we stopped reading (64 KiB), else TIMEOUT, RESET, … `throttle_text`
+ * says whether the first 64 KiB of the body, or what came of them, hold
+ * `throttle_match`. A request that failed on a reused
  * connection before any byte of the answer is sent once more on a new one
  * (never after a time-out); never more than twice in all.
  */
