@@ -10,11 +10,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "bridge/base/samples.h"
 #include "bridge/base/utf8.h"
 
 /* Label values come from events too: a flood of targets must end somewhere. */
-#define LABELS_MAX 1000
+#define LABELS_MAX BR_METRIC_LABELS
 #define PARTITIONS_MAX 4096
 #define OTHER "other"
 
@@ -255,6 +254,21 @@ br_metric_get_label(enum br_metric m, const char *label)
 	value = s != NULL ? (int64_t)s->value : 0;
 	pthread_mutex_unlock(&f->lock);
 	return value;
+}
+
+void
+br_metric_replace_labels(enum br_metric m, struct br_samples *fresh)
+{
+	struct family *f = family_of(m);
+	struct br_samples old;
+
+	assert(table[m].kind == GAUGE);
+	pthread_mutex_lock(&f->lock);
+	old = f->samples;
+	f->samples = *fresh;
+	pthread_mutex_unlock(&f->lock);
+	*fresh = (struct br_samples){0};
+	br_samples_clear(&old);
 }
 
 void

@@ -38,6 +38,8 @@ static const struct br_key_name order_names[] = {{"key", BR_ORDER_KEY, false},
     {NULL, 0, false}};
 static const struct br_key_name event_url_names[] = {
     {"use", false, false}, {"ignore", true, false}, {NULL, 0, false}};
+static const struct br_key_name on_full_names[] = {
+    {"hold", false, false}, {"dlq", true, false}, {NULL, 0, false}};
 static const struct br_key_name style_names[] = {
     {"raw", false, false}, {"sf", true, false}, {NULL, 0, false}};
 static const struct br_key_name level_names[] = {{"debug", BR_DEBUG, false},
@@ -343,6 +345,13 @@ static const struct br_key table[] = {
         AT(retry.verdict.throttle_on),
         .preset = "429",
         .help = "statuses by which a receiver asks for less"},
+    {.path = "retry.throttle_match",
+        .type = BR_KEY_STRING,
+        AT(retry.throttle_match),
+        .preset = "",
+        .example = "concurrent request limit",
+        .check = br_check_phrase,
+        .help = "text of an answer by which a receiver asks for less"},
     /* breaker */
     {.path = "breaker.failures",
         .type = BR_KEY_INTEGER,
@@ -379,6 +388,13 @@ static const struct br_key table[] = {
         .max = YEAR_MS,
         .preset = "0",
         .help = "after this, tries count as attempts; 0: never"},
+    {.path = "breaker.on_full",
+        .type = BR_KEY_ENUM,
+        AT(breaker.shed),
+        .preset = "hold",
+        .names = on_full_names,
+        .help = "when waiting events fill the buffer: stop reading, or "
+                "dead-letter those of closed targets"},
     /* dlq */
     {.path = "dlq.topic",
         .type = BR_KEY_STRING,

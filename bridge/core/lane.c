@@ -50,6 +50,7 @@ lane_new(struct br_sched_part *part, size_t key_len)
 	if (lane == NULL)
 		abort();
 	lane->part = part;
+	lane->bytes = sizeof(*lane) + key_len;
 	lane->place.index = BR_HEAP_OUT;
 	lane->place.owner = lane;
 	return lane;
@@ -125,6 +126,8 @@ br_lane_push(struct br_lane *lane, struct br_ref *ref)
 	else
 		lane->first = ref;
 	lane->last = ref;
+	lane->count++;
+	lane->bytes += br_ref_weight(ref);
 }
 
 struct br_ref *
@@ -137,5 +140,7 @@ br_lane_pop(struct br_lane *lane)
 		lane->last = NULL;
 	ref->next = NULL;
 	ref->lane = NULL;
+	lane->count--;
+	lane->bytes -= br_ref_weight(ref);
 	return ref;
 }

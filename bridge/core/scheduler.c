@@ -36,8 +36,20 @@ br_sched_free(struct br_sched *s)
 		abort();
 	br_lane_table_free(&s->lanes);
 	br_target_table_free(&s->targets);
+	br_heap_free(&s->running);
 	free(s->last_target);
 	free(s);
+}
+
+/* The reference is out of the engine. */
+static void
+leave(struct br_sched *s, struct br_ref *ref)
+{
+	ref->part->count--;
+	s->total--;
+	if (ref->failed)
+		s->extra -= sizeof(struct br_failure);
+	ref->failed = false;
 }
 
 /* The reference leaves the engine, or (dead) waits for its burial. */
@@ -48,16 +60,30 @@ settle(struct br_sched *s, struct br_ref *ref, enum br_settled how)
 	if (how == BR_SETTLED_DEAD) {
 		s->settled_dead++;
 		s->dead++;
-	} else {
-		ref->part->count--;
-		s->total--;
-	}
+		s->dying += br_ref_weight(ref);
+	} else
+		leave(s, ref);
 	ref->settled_next = NULL;
 	if (s->settled_last != NULL)
 		s->settled_last->settled_next = ref;
 	else
 		s->settled_first = ref;
 	s->settled_last = ref;
+}
+
+static void
+lane_aim(struct br_lane *lane, struct br_stream *stream, int64_t now_ms)
+{
+	lane->probes = 0;
+	if (lane->stream == stream)
+		return;
+	if (lane->stream != NULL) {
+		lane->stream->lanes--;
+		lane->stream->target->left_ms = now_ms;
+	}
+	if (stream != NULL)
+		stream->lanes++;
+	lane->stream = stream;
 }
 
 /* A lane's state and the heap that goes with it, in one place. `at_ms` is
@@ -73,8 +99,12 @@ lane_move(struct br_sched *s, struct br_lane *lane, enum br_lane_state to,
 		s->ready--;
 	} else if (lane->state == BR_LANE_DELAYED) {
 		br_heap_remove(&s->targets.timers, &lane->place);
+		s->targets.parked -= lane->bytes;
 		s->delayed--;
+	} else if (lane->state == BR_LANE_DEAD) {
+		s->targets.parked -= lane->bytes;
 	} else if (lane->state == BR_LANE_RUNNING) {
+		br_heap_remove(&s->running, &lane->place);
 		stream->target->in_flight--;
 		s->in_flight--;
 		br_target_update(&s->targets, stream->target, now_ms);
@@ -86,25 +116,44 @@ lane_move(struct br_sched *s, struct br_lane *lane, enum br_lane_state to,
 		s->ready++;
 	} else if (to == BR_LANE_DELAYED) {
 		br_heap_add(&s->targets.timers, &lane->place, at_ms);
+		s->targets.parked += lane->bytes;
 		s->delayed++;
+	} else if (to == BR_LANE_DEAD) {
+		/* Where it goes is the DLQ. */
+		lane_aim(lane, NULL, now_ms);
+		s->targets.parked += lane->bytes;
 	} else if (to == BR_LANE_RUNNING) {
+		br_heap_add(&s->running, &lane->place, now_ms);
 		stream->target->in_flight++;
 		s->in_flight++;
 		br_target_update(&s->targets, stream->target, now_ms);
 	}
 }
 
+/* A lane has more bytes, or fewer, where it stands. */
 static void
-lane_aim(struct br_lane *lane, struct br_stream *stream)
+lane_weigh(struct br_sched *s, struct br_lane *lane, size_t more, size_t less)
 {
-	lane->probes = 0;
-	if (lane->stream == stream)
-		return;
-	if (lane->stream != NULL)
-		lane->stream->lanes--;
-	if (stream != NULL)
-		stream->lanes++;
-	lane->stream = stream;
+	if (lane->state == BR_LANE_READY)
+		br_stream_weigh(&s->targets, lane->stream, more, less);
+	else if (lane->state == BR_LANE_DELAYED || lane->state == BR_LANE_DEAD)
+		s->targets.parked += more - less;
+}
+
+static struct br_ref *
+lane_pop(struct br_sched *s, struct br_lane *lane)
+{
+	struct br_ref *ref = br_lane_pop(lane);
+
+	lane_weigh(s, lane, 0, br_ref_weight(ref));
+	return ref;
+}
+
+static void
+lane_push(struct br_sched *s, struct br_lane *lane, struct br_ref *ref)
+{
+	br_lane_push(lane, ref);
+	lane_weigh(s, lane, br_ref_weight(ref), 0);
 }
 
 static void
@@ -113,7 +162,7 @@ lane_end(struct br_sched *s, struct br_lane *lane, int64_t now_ms)
 	struct br_sched_part *p = lane->part;
 
 	lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
-	lane_aim(lane, NULL);
+	lane_aim(lane, NULL, now_ms);
 	if (lane->part_prev != NULL)
 		lane->part_prev->part_next = lane->part_next;
 	else
@@ -121,6 +170,7 @@ lane_end(struct br_sched *s, struct br_lane *lane, int64_t now_ms)
 	if (lane->part_next != NULL)
 		lane->part_next->part_prev = lane->part_prev;
 	s->lane_count--;
+	s->extra -= lane->bytes;
 	br_lane_free(&s->lanes, lane);
 }
 
@@ -142,7 +192,9 @@ lane_serve(struct br_sched *s, struct br_lane *lane, int64_t now_ms)
 	if (lane->state == BR_LANE_RUNNING)
 		lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
 	lane_aim(lane,
-	    br_stream_get(&s->targets, ref->event->target, ref->event->route));
+	    br_stream_get(
+	        &s->targets, ref->event->target, ref->event->route, now_ms),
+	    now_ms);
 	if (ref->due_ms > now_ms)
 		lane_move(s, lane, BR_LANE_DELAYED, ref->due_ms, now_ms);
 	else
@@ -169,6 +221,7 @@ lane_of(struct br_sched *s, const struct br_ref *ref)
 			lane->part_next->part_prev = lane;
 		ref->part->lanes = lane;
 		s->lane_count++;
+		s->extra += lane->bytes;
 	}
 	return lane;
 }
@@ -182,10 +235,12 @@ br_sched_put(struct br_sched *s, struct br_ref *ref, int64_t now_ms)
 		abort();
 	lane = lane_of(s, ref);
 	ref->settled = BR_SETTLED_NOT;
+	ref->failed = false;
+	ref->reason = NULL;
 	ref->serial = ++s->serial;
 	ref->part->count++;
 	s->total++;
-	br_lane_push(lane, ref);
+	lane_push(s, lane, ref);
 	if (lane->first == ref)
 		lane_serve(s, lane, now_ms);
 }
@@ -205,11 +260,11 @@ br_sched_part_close(struct br_sched *s, struct br_sched_part *p, int64_t now_ms)
 		/* Out of its heap while its first reference still is one. */
 		if (!held)
 			lane_move(s, lane, BR_LANE_NEW, 0, now_ms);
-		first = held ? br_lane_pop(lane) : NULL;
+		first = held ? lane_pop(s, lane) : NULL;
 		while (lane->first != NULL)
-			settle(s, br_lane_pop(lane), BR_SETTLED_DROPPED);
+			settle(s, lane_pop(s, lane), BR_SETTLED_DROPPED);
 		if (first != NULL)
-			br_lane_push(lane, first);
+			lane_push(s, lane, first);
 		else
 			lane_end(s, lane, now_ms);
 	}
@@ -348,8 +403,14 @@ count(const struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 }
 
 static void
-tell_change(struct br_target *target, int64_t now_ms, struct br_decision *d)
+tell_change(struct br_target_table *t, struct br_target *target,
+    const struct br_outcome *o, int64_t now_ms, struct br_decision *d)
 {
+	bool open = target->health.state == BR_HEALTH_OPEN;
+
+	t->closed += open ? (size_t)-1 : 1;
+	target->why_status = o->head_complete ? o->http_status : 0;
+	target->why_transport = o->transport;
 	target->picked = 0;
 	switch (target->health.state) {
 	case BR_HEALTH_OPEN:
@@ -382,7 +443,21 @@ teach(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
 		target->run_types = 0;
 	if (br_health_end(&target->health, &s->rules.health, ref->probe, sign,
 	        ref->serial, answered, others, now_ms))
-		tell_change(target, now_ms, d);
+		tell_change(&s->targets, target, o, now_ms, d);
+}
+
+/* Its lane weighs so much more from the first failure on. */
+static void
+note_failure(struct br_sched *s, struct br_ref *ref)
+{
+	if (ref->failure == NULL)
+		abort();
+	ref->part->failures++;
+	if (ref->failed)
+		return;
+	ref->failed = true;
+	ref->lane->bytes += sizeof(struct br_failure);
+	s->extra += sizeof(struct br_failure);
 }
 
 /* The attempt failed: wait, or die. */
@@ -395,9 +470,7 @@ fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 	    lane->stream->target->health.state == BR_HEALTH_DOWN && ref->probe;
 	uint64_t asked = 0;
 
-	if (ref->failure == NULL)
-		abort();
-	ref->part->failures++;
+	note_failure(s, ref);
 	if (d->verdict == BR_NEVER || d->exhausted) {
 		ref->failure->reason = br_dead_reason(&s->rules.verdict, o);
 		lane_move(s, lane, BR_LANE_DEAD, 0, now_ms);
@@ -417,7 +490,7 @@ fail(struct br_sched *s, struct br_ref *ref, const struct br_outcome *o,
 	    ref->attempts > 0 ? ref->attempts : 1, asked, random);
 	ref->due_ms = now_ms + d->wait_ms;
 	if (ref->part->closed) {
-		(void)br_lane_pop(lane);
+		(void)lane_pop(s, lane);
 		d->dropped = true;
 		settle(s, ref, BR_SETTLED_DROPPED);
 		lane_end(s, lane, now_ms);
@@ -448,26 +521,23 @@ br_sched_give_back(struct br_sched *s, uint32_t worker, struct br_ref *ref,
 		fail(s, ref, outcome, now_ms, random, &d);
 		return d;
 	}
-	(void)br_lane_pop(lane);
+	(void)lane_pop(s, lane);
 	settle(s, ref, BR_SETTLED_DELIVERED);
 	lane_serve(s, lane, now_ms);
 	return d;
 }
 
 void
-br_sched_probe_now(struct br_sched *s, int64_t now_ms)
+br_sched_kill(struct br_sched *s, struct br_lane *lane, const char *reason,
+    int64_t now_ms)
 {
-	br_target_probe_now(&s->targets, now_ms);
-}
+	struct br_ref *ref = lane->first;
 
-struct br_ref *
-br_sched_settled(struct br_sched *s)
-{
-	struct br_ref *list = s->settled_first;
-
-	s->settled_first = s->settled_last = NULL;
-	s->settled_dead = 0;
-	return list;
+	if (lane->state != BR_LANE_READY && lane->state != BR_LANE_DELAYED)
+		abort();
+	ref->reason = reason;
+	lane_move(s, lane, BR_LANE_DEAD, 0, now_ms);
+	settle(s, ref, BR_SETTLED_DEAD);
 }
 
 void
@@ -477,10 +547,10 @@ br_sched_buried(struct br_sched *s, struct br_ref *ref, int64_t now_ms)
 
 	if (lane == NULL || lane->state != BR_LANE_DEAD || lane->first != ref)
 		abort();
-	(void)br_lane_pop(lane);
-	ref->part->count--;
-	s->total--;
+	(void)lane_pop(s, lane);
 	s->dead--;
+	s->dying -= br_ref_weight(ref);
+	leave(s, ref);
 	lane_serve(s, lane, now_ms);
 }
 

@@ -1,5 +1,5 @@
-/* scheduler_view: partitions as handles, and what can be asked; see
- * scheduler.h. */
+/* scheduler_view: partitions as handles, what has settled, and what can be
+ * asked; see scheduler.h. */
 #include <stdlib.h>
 
 #include "bridge/core/scheduler_private.h"
@@ -40,6 +40,22 @@ br_sched_part_free(struct br_sched_part *p)
 	free(p);
 }
 
+struct br_ref *
+br_sched_settled(struct br_sched *s)
+{
+	struct br_ref *list = s->settled_first;
+
+	s->settled_first = s->settled_last = NULL;
+	s->settled_dead = 0;
+	return list;
+}
+
+void
+br_sched_probe_now(struct br_sched *s, int64_t now_ms)
+{
+	br_target_probe_now(&s->targets, now_ms);
+}
+
 void
 br_sched_stats(const struct br_sched *s, struct br_sched_stats *out)
 {
@@ -49,6 +65,8 @@ br_sched_stats(const struct br_sched *s, struct br_sched_stats *out)
 	    .delayed = s->delayed,
 	    .dead = s->dead,
 	    .lanes = s->lane_count,
+	    .closed = s->targets.closed,
+	    .extra = s->extra,
 	    .settled_any = s->settled_first != NULL,
 	    .settled_dead = s->settled_dead != 0,
 	};

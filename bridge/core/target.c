@@ -4,18 +4,20 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define BUCKETS (sizeof(((struct br_target_table *)0)->bucket) / sizeof(void *))
-
 /* Above so many, one that nobody uses makes place for a new one: wildcards
  * in event_urls allow any number of hosts over the life of the process. */
 #define KEEP 1024
+/* … and above so many also one that is closed, before its time. */
+#define KEEP_CLOSED 4096
 
 /* Keys of ready lanes: milliseconds, and below them a serial number, so that
  * what became ready in the same millisecond keeps its order. */
 #define SERIAL_BITS 20
 
-/* Every so manieth probe goes to the lane that waits for longest. */
+/* Every so manieth probe goes to the lane that waits for longest; of a target
+ * that refuses more rarely, for there it may be the event's last attempt. */
 #define OLDEST_EVERY 4
+#define OLDEST_REFUSING_EVERY 16
 
 static uint64_t
 hash_of(const char *name)
@@ -50,29 +52,57 @@ target_free(struct br_target *target)
 	free(target);
 }
 
+/* Nobody wants to go there, and nobody is there. */
 static bool
-is_unused(const struct br_target *target)
+is_idle(const struct br_target *target)
 {
-	if (target->workers != 0 || target->in_flight != 0 ||
-	    target->health.state != BR_HEALTH_OPEN)
+	if (target->in_flight != 0)
 		return false;
 	for (const struct br_stream *s = target->streams; s != NULL;
 	     s = s->next)
-		if (s->lanes != 0 || s->held_until_ms != 0)
+		if (s->lanes != 0)
 			return false;
 	return true;
 }
 
+/* Idle for so long that it may be well again, whatever it was. */
+static bool
+is_stale(const struct br_target_table *t, const struct br_target *target,
+    int64_t now_ms)
+{
+	return is_idle(target) &&
+	       now_ms - target->left_ms >= t->rules->probe_max_ms;
+}
+
+/* Does it have to be known yet that it, or a route there, must be spared? */
+static bool
+is_remembered(const struct br_target_table *t, const struct br_target *target,
+    int64_t now_ms)
+{
+	if (t->count >= KEEP_CLOSED)
+		return false;
+	if (target->health.state != BR_HEALTH_OPEN &&
+	    !is_stale(t, target, now_ms))
+		return true;
+	for (const struct br_stream *s = target->streams; s != NULL;
+	     s = s->next)
+		if (s->held_until_ms > now_ms)
+			return true;
+	return false;
+}
+
 /* Drops the targets of one chain that hold nothing. */
 static void
-evict(struct br_target_table *t, struct br_target **at)
+evict(struct br_target_table *t, struct br_target **at, int64_t now_ms)
 {
 	while (*at != NULL) {
 		struct br_target *target = *at;
 
-		if (is_unused(target)) {
+		if (target->workers == 0 && is_idle(target) &&
+		    !is_remembered(t, target, now_ms)) {
 			*at = target->next;
 			t->count--;
+			t->closed -= target->health.state != BR_HEALTH_OPEN;
 			target_free(target);
 		} else
 			at = &target->next;
@@ -80,17 +110,18 @@ evict(struct br_target_table *t, struct br_target **at)
 }
 
 static struct br_target *
-target_get(struct br_target_table *t, const char *name)
+target_get(struct br_target_table *t, const char *name, int64_t now_ms)
 {
 	uint64_t hash = hash_of(name);
-	struct br_target **chain = &t->bucket[hash % BUCKETS], *target;
+	struct br_target **chain = &t->bucket[hash % BR_TARGET_BUCKETS],
+	                 *target;
 	size_t len = strlen(name);
 
 	for (target = *chain; target != NULL; target = target->next)
 		if (target->hash == hash && strcmp(target->name, name) == 0)
 			return target;
 	if (t->count >= KEEP)
-		evict(t, chain);
+		evict(t, chain, now_ms);
 	target = calloc(1, sizeof(*target) + len + 1);
 	if (target == NULL)
 		abort();
@@ -107,9 +138,10 @@ target_get(struct br_target_table *t, const char *name)
 }
 
 struct br_stream *
-br_stream_get(struct br_target_table *t, const char *name, const char *route)
+br_stream_get(struct br_target_table *t, const char *name, const char *route,
+    int64_t now_ms)
 {
-	struct br_target *target = target_get(t, name);
+	struct br_target *target = target_get(t, name, now_ms);
 	struct br_stream *s = target->streams;
 	size_t len = strlen(route);
 
@@ -132,7 +164,7 @@ br_stream_get(struct br_target_table *t, const char *name, const char *route)
 void
 br_target_table_free(struct br_target_table *t)
 {
-	for (size_t i = 0; i < BUCKETS; i++)
+	for (size_t i = 0; i < BR_TARGET_BUCKETS; i++)
 		for (struct br_target *target = t->bucket[i], *next;
 		     target != NULL; target = next) {
 			next = target->next;
@@ -141,6 +173,25 @@ br_target_table_free(struct br_target_table *t)
 	br_heap_free(&t->turns);
 	br_heap_free(&t->timers);
 	*t = (struct br_target_table){0};
+}
+
+void
+br_target_forget_idle(struct br_target_table *t, int64_t now_ms)
+{
+	if (t->closed == 0)
+		return;
+	for (size_t i = 0; i < BR_TARGET_BUCKETS; i++)
+		for (struct br_target *target = t->bucket[i]; target != NULL;
+		     target = target->next) {
+			if (target->health.state == BR_HEALTH_OPEN ||
+			    !is_stale(t, target, now_ms))
+				continue;
+			br_health_free(&target->health);
+			br_health_init(&target->health, t->rules);
+			target->run_types = 0;
+			t->closed--;
+			br_target_update(t, target, now_ms);
+		}
 }
 
 /* ---- turns */
@@ -164,6 +215,18 @@ hold_allows(const struct br_stream *s, int64_t now_ms)
 	       (!s->hold_probing && now_ms >= s->held_until_ms);
 }
 
+static void
+set_shut(struct br_target_table *t, struct br_stream *s, bool shut)
+{
+	if (s->shut == shut)
+		return;
+	s->shut = shut;
+	if (shut)
+		t->parked += s->bytes;
+	else
+		t->parked -= s->bytes;
+}
+
 /* Puts the stream where its oldest ready lane belongs, or out of the turns. */
 static void
 update_stream(struct br_target_table *t, struct br_stream *s, bool allowed,
@@ -172,6 +235,7 @@ update_stream(struct br_target_table *t, struct br_stream *s, bool allowed,
 	const struct br_heap_node *oldest = br_heap_top(&s->ready);
 	bool held = !hold_allows(s, now_ms);
 
+	set_shut(t, s, held || s->target->health.state != BR_HEALTH_OPEN);
 	set_timer(t, &s->wake, oldest != NULL && held && !s->hold_probing,
 	    s->held_until_ms);
 	if (oldest == NULL || held || !allowed)
@@ -199,12 +263,22 @@ br_target_update(
 }
 
 void
+br_stream_weigh(
+    struct br_target_table *t, struct br_stream *s, size_t more, size_t less)
+{
+	s->bytes += more - less;
+	if (s->shut)
+		t->parked += more - less;
+}
+
+void
 br_stream_ready(struct br_target_table *t, struct br_stream *s,
     struct br_lane *lane, int64_t since_ms, int64_t now_ms)
 {
 	int64_t serial = (int64_t)(t->serial++ & ((1ULL << SERIAL_BITS) - 1));
 
 	br_heap_add(&s->ready, &lane->place, since_ms << SERIAL_BITS | serial);
+	br_stream_weigh(t, s, lane->bytes, 0);
 	br_target_update(t, s->target, now_ms);
 }
 
@@ -213,6 +287,7 @@ br_stream_unready(struct br_target_table *t, struct br_stream *s,
     struct br_lane *lane, int64_t now_ms)
 {
 	br_heap_remove(&s->ready, &lane->place);
+	br_stream_weigh(t, s, 0, lane->bytes);
 	br_target_update(t, s->target, now_ms);
 }
 
@@ -332,14 +407,20 @@ better_down(const struct br_target *target, const struct br_lane *a,
 	return better_age(target, a, b);
 }
 
-/* … and for one that refuses: types that were not refused first. `b_in` is
- * b's; a's is found out only where it matters. */
+/* … and for one that refuses: types that were not refused first, then fewest
+ * attempts: these probes count, and should take as many events as there are
+ * before they end one. `b_in` is b's; a's is found out only where it matters. */
 static bool
 better_refusing(const struct br_target *target, const struct br_lane *a,
     const struct br_lane *b, bool *b_in)
 {
-	bool first = better_age(target, a, b), a_in;
+	bool first, a_in;
 
+	if (target->picked % OLDEST_REFUSING_EVERY == 0)
+		return a->place.key < b->place.key;
+	first = a->first->attempts != b->first->attempts
+	            ? a->first->attempts < b->first->attempts
+	            : better_age(target, a, b);
 	if (!first && !*b_in)
 		return false;
 	a_in = in_run(target, a);

@@ -16,17 +16,19 @@ static const struct {
     [BR_ALARM_BROKER_DOWN] = {"broker_down", true},
     [BR_ALARM_TOPIC_MISSING] = {"topic_missing", true},
     [BR_ALARM_OFFSET_GAP] = {"offset_gap", true},
+    [BR_ALARM_PARTITION_STUCK] = {"partition_stuck", true},
     [BR_ALARM_DLQ_UNAVAILABLE] = {"dlq_unavailable", true},
     [BR_ALARM_DLQ_TOO_LARGE] = {"dlq_too_large", true},
     [BR_ALARM_EVENT_URLS_EMPTY] = {"event_urls_empty", true},
     [BR_ALARM_TARGET_CLOSED] = {"target_closed", false},
+    [BR_ALARM_BUFFER_FILLING] = {"buffer_filling", false},
     [BR_ALARM_BUFFER_PARKED] = {"buffer_parked", false},
 };
 
 struct br_alarms {
 	pthread_mutex_t lock;
 	bool raised[BR_ALARM_COUNT];
-	char text[BR_ALARM_COUNT][600];
+	char text[BR_ALARM_COUNT][1500];
 };
 
 struct br_alarms *

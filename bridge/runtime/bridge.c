@@ -18,12 +18,11 @@
 #include "bridge/runtime/parts.h"
 #include "bridge/runtime/pool.h"
 #include "bridge/runtime/prepare.h"
+#include "bridge/runtime/pressure.h"
 #include "bridge/runtime/reading.h"
 #include "bridge/runtime/reload.h"
 
 #define GAUGES_MS 1000
-/* A full buffer is an alarm when nothing was settled for so long. */
-#define STUCK_MS 5000
 
 /* Legal moves: to the right only. */
 enum phase { PREPARING, RUNNING, DRAINING, LEAVING, ENDED };
@@ -37,6 +36,7 @@ struct br_bridge {
 	struct br_parts *parts;
 	struct br_burial *burial;
 	struct br_reading *reading;
+	struct br_pressure pressure;
 	int wake_fd;    /* workers: something settled */
 	int control_fd; /* stop and reload */
 	atomic_bool stop;
@@ -47,7 +47,6 @@ struct br_bridge {
 	int64_t drain_ms; /* DRAINING: since when */
 	bool subscribed;
 	int64_t gauges_ms;
-	int64_t settled_ms; /* when something was settled last */
 };
 
 /* ---- wiring */
@@ -78,6 +77,7 @@ admin_refresh(void *opaque)
 	br_pool_stats(b->pool, &stats);
 	br_metric_set(BR_M_IN_FLIGHT, (int64_t)stats.in_flight);
 	br_metric_set(BR_M_WAITING, (int64_t)stats.waiting);
+	br_pool_show_targets(b->pool);
 }
 
 /* A dead letter is stored, or forgotten because its partition is gone. */
@@ -109,8 +109,12 @@ make_rooms(struct br_bridge *b, int *status, struct br_error *err)
 	if (b->burial == NULL)
 		return false;
 	b->parts = br_parts_new(b->config, b->consumer, b->pool, b->alarms);
-	b->reading =
-	    br_reading_new(b->config, b->consumer, b->parts, b->pool, err);
+	b->pressure = (struct br_pressure){.config = b->config,
+	    .parts = b->parts,
+	    .pool = b->pool,
+	    .alarms = b->alarms};
+	b->reading = br_reading_new(
+	    b->config, b->consumer, b->parts, b->pool, &b->pressure, err);
 	if (b->reading == NULL)
 		return false;
 	if (b->config->admin.host[0] != '\0') {
@@ -223,12 +227,10 @@ br_bridge_admin_port(const struct br_bridge *b)
 /* ---- the loop's parts */
 
 static void
-drain_settled(struct br_bridge *b, int64_t now_ms)
+drain_settled(struct br_bridge *b)
 {
 	struct br_ref *ref = br_pool_settled(b->pool), *next;
 
-	if (ref != NULL)
-		b->settled_ms = now_ms;
 	for (; ref != NULL; ref = next) {
 		next = ref->settled_next;
 		switch (ref->settled) {
@@ -267,6 +269,20 @@ log_kafka_error(const struct br_kafka_event *ev)
 	    BR_WARN, group, "kafka error", br_kv_str("because", ev->text));
 }
 
+/* `because` may be empty. */
+static void
+brokers_down(struct br_bridge *b, const char *because)
+{
+	bool told = because[0] != '\0';
+	struct br_error why;
+
+	(void)br_fail(&why,
+	    "no Kafka broker can be used%s%.300s%s; events wait, and go on by "
+	    "themselves",
+	    told ? " (" : "", because, told ? ")" : "");
+	br_alarms_set(b->alarms, BR_ALARM_BROKER_DOWN, why.text);
+}
+
 static void
 kafka_event(
     struct br_bridge *b, const struct br_kafka_event *ev, int64_t now_ms)
@@ -284,9 +300,7 @@ kafka_event(
 		br_burial_forget_gone(b->burial);
 		break;
 	case BR_KAFKA_BROKERS_DOWN:
-		br_alarms_set(b->alarms, BR_ALARM_BROKER_DOWN,
-		    "no Kafka broker answers; events wait, and go on by "
-		    "themselves");
+		brokers_down(b, ev->text);
 		break;
 	case BR_KAFKA_BROKERS_UP:
 		br_alarms_set(b->alarms, BR_ALARM_BROKER_DOWN, NULL);
@@ -354,26 +368,13 @@ step_end(struct br_bridge *b, int64_t now_ms)
 static void
 gauges(struct br_bridge *b, int64_t now_ms)
 {
-	struct br_error why;
-	size_t closed;
-	bool stuck =
-	    br_reading_full(b->reading) && now_ms - b->settled_ms > STUCK_MS;
-
 	if (now_ms < b->gauges_ms)
 		return;
 	b->gauges_ms = now_ms + GAUGES_MS;
 	br_parts_gauges(b->parts, br_clock_wall_ms());
-	closed = br_pool_closed_targets(b->pool);
-	(void)br_fail(&why,
-	    "%zu targets closed: their events wait and are not dead-lettered; "
-	    "it ends when a probe is answered with 2xx",
-	    closed);
+	br_pressure_look(&b->pressure, br_reading_full(b->reading), now_ms);
 	br_alarms_set(
-	    b->alarms, BR_ALARM_TARGET_CLOSED, closed != 0 ? why.text : NULL);
-	br_alarms_set(b->alarms, BR_ALARM_BUFFER_PARKED,
-	    stuck ? "open events fill their share of limits.buffer_bytes: "
-	            "nothing is read until some are settled"
-	          : NULL);
+	    b->alarms, BR_ALARM_PARTITION_STUCK, br_reading_stuck(b->reading));
 }
 
 static void
@@ -432,10 +433,10 @@ loop(struct br_bridge *b)
 		int64_t now_ms = br_clock_mono_ms();
 
 		step_control(b, now_ms);
-		drain_settled(b, now_ms);
+		drain_settled(b);
 		drain_events(b, now_ms);
 		burial_ms = br_burial_step(b->burial, now_ms);
-		drain_settled(b, now_ms);
+		drain_settled(b);
 		parts_ms = br_parts_step(b->parts, now_ms);
 		if (br_parts_any_gone(b->parts))
 			br_burial_forget_gone(b->burial);

@@ -47,6 +47,8 @@ br_epitaph_free(struct br_epitaph *e)
 const char *
 br_epitaph_reason(const struct br_ref *ref)
 {
+	if (ref->reason != NULL)
+		return ref->reason;
 	if (ref->event->reason != NULL)
 		return ref->event->reason;
 	return ref->failure->reason;

@@ -341,6 +341,8 @@ br_parts_dropped(struct br_parts *ps, struct br_ref *ref)
 	ref->event = NULL;
 	free(ref->failure);
 	ref->failure = NULL;
+	part->ledger.open_bytes -= ref->bytes - sizeof(*ref);
+	ref->bytes = sizeof(*ref);
 	came_back(ps, part);
 }
 
@@ -465,13 +467,25 @@ br_parts_behind(const struct br_parts *ps)
 uint64_t
 br_parts_open_bytes(const struct br_parts *ps)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = br_pool_extra(ps->pool);
 
 	for (struct br_part *part = ps->first; part != NULL; part = part->next)
 		bytes += part->ledger.open_bytes;
 	for (struct br_part *part = ps->gone; part != NULL; part = part->next)
 		bytes += part->ledger.open_bytes;
 	return bytes;
+}
+
+size_t
+br_parts_largest(
+    const struct br_parts *ps, struct br_lane_view *list, size_t max)
+{
+	size_t count = 0;
+
+	for (struct br_part *part = ps->first; part != NULL; part = part->next)
+		count =
+		    br_pool_largest(ps->pool, part->sched, list, count, max);
+	return count;
 }
 
 void

@@ -169,11 +169,8 @@ give_back(
 		p->settled++;
 		p->settled_bytes += bytes;
 	}
-	if (d.change == BR_TARGET_OPENED)
-		p->closed_targets--;
-	else if (d.change != BR_TARGET_SAME)
-		p->closed_targets++;
 	br_sched_stats(p->sched, &stats);
+	br_pool_note_extra(p, &stats);
 	if (stats.settled_dead || (p->eager && stats.settled_any) ||
 	    p->settled >= WAKE_EVENTS || p->settled_bytes >= p->wake_bytes) {
 		p->settled = p->settled_bytes = 0;

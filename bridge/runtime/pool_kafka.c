@@ -2,6 +2,13 @@
 #include "bridge/runtime/pool_internal.h"
 
 #include "bridge/base/clock.h"
+#include "bridge/base/metrics.h"
+
+void
+br_pool_note_extra(struct br_pool *p, const struct br_sched_stats *stats)
+{
+	atomic_store_explicit(&p->extra, stats->extra, memory_order_relaxed);
+}
 
 void
 br_pool_put(struct br_pool *p, struct br_ref **refs, size_t count)
@@ -25,6 +32,7 @@ br_pool_put(struct br_pool *p, struct br_ref **refs, size_t count)
 	while (ready-- > 0)
 		br_pool_pick_best(p);
 	br_sched_stats(p->sched, &stats);
+	br_pool_note_extra(p, &stats);
 	if (stats.settled_dead)
 		br_pool_wake_kafka_thread(p);
 	(void)pthread_mutex_unlock(&p->lock);
@@ -54,6 +62,7 @@ br_pool_buried(struct br_pool *p, struct br_ref *ref)
 	if (p->idle_count > 0 && br_sched_ready(p->sched, now_ms, 1) > 0)
 		br_pool_pick_best(p);
 	br_sched_stats(p->sched, &stats);
+	br_pool_note_extra(p, &stats);
 	if (stats.settled_dead)
 		br_pool_wake_kafka_thread(p);
 	(void)pthread_mutex_unlock(&p->lock);
@@ -81,8 +90,12 @@ br_pool_part_open(struct br_pool *p, void *opaque)
 void
 br_pool_part_close(struct br_pool *p, struct br_sched_part *part)
 {
+	struct br_sched_stats stats;
+
 	(void)pthread_mutex_lock(&p->lock);
 	br_sched_part_close(p->sched, part, br_clock_mono_ms());
+	br_sched_stats(p->sched, &stats);
+	br_pool_note_extra(p, &stats);
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
@@ -145,12 +158,82 @@ br_pool_collect(struct br_pool *p, const struct br_sched_part *part,
 size_t
 br_pool_closed_targets(struct br_pool *p)
 {
+	struct br_sched_stats stats;
+
+	br_pool_stats(p, &stats);
+	return stats.closed;
+}
+
+size_t
+br_pool_extra(struct br_pool *p)
+{
+	return atomic_load_explicit(&p->extra, memory_order_relaxed);
+}
+
+size_t
+br_pool_parked(struct br_pool *p)
+{
+	size_t bytes;
+
+	(void)pthread_mutex_lock(&p->lock);
+	bytes = br_sched_parked(p->sched, br_clock_mono_ms());
+	(void)pthread_mutex_unlock(&p->lock);
+	return bytes;
+}
+
+size_t
+br_pool_largest(struct br_pool *p, const struct br_sched_part *part,
+    struct br_lane_view *list, size_t count, size_t max)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	count = br_sched_largest(part, list, count, max);
+	(void)pthread_mutex_unlock(&p->lock);
+	return count;
+}
+
+size_t
+br_pool_closed(struct br_pool *p, struct br_target_view *list, size_t max)
+{
 	size_t closed;
 
 	(void)pthread_mutex_lock(&p->lock);
-	closed = p->closed_targets;
+	closed = br_sched_closed(p->sched, br_clock_mono_ms(), list, max);
 	(void)pthread_mutex_unlock(&p->lock);
 	return closed;
+}
+
+size_t
+br_pool_shed(struct br_pool *p, size_t bytes)
+{
+	size_t shed;
+
+	(void)pthread_mutex_lock(&p->lock);
+	shed = br_sched_shed(p->sched, bytes, br_clock_mono_ms());
+	if (shed != 0)
+		br_pool_wake_kafka_thread(p);
+	(void)pthread_mutex_unlock(&p->lock);
+	return shed;
+}
+
+static void
+show_target(void *opaque, const char *name, bool open)
+{
+	struct br_sample *s = br_samples_add(opaque, name, 0, BR_METRIC_LABELS);
+
+	if (s != NULL)
+		s->value = open;
+}
+
+void
+br_pool_show_targets(struct br_pool *p)
+{
+	struct br_samples samples = {0};
+
+	/* Set with the lock held: a worker that closes one sets it after. */
+	(void)pthread_mutex_lock(&p->lock);
+	br_sched_each_target(p->sched, show_target, &samples);
+	br_metric_replace_labels(BR_M_TARGET_OPEN, &samples);
+	(void)pthread_mutex_unlock(&p->lock);
 }
 
 void

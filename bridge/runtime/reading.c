@@ -7,8 +7,11 @@
 #include "bridge/base/metrics.h"
 #include "bridge/runtime/intake.h"
 #include "bridge/runtime/refill.h"
+#include "bridge/runtime/watch.h"
 
 #define BATCH 256
+/* … of so many bytes, as a part of the buffer. */
+#define BATCH_SHARE 32
 /* Reading goes on for so many batches before the loop looks around. */
 #define BATCHES 8
 
@@ -19,6 +22,9 @@ struct br_reading {
 	struct br_pool *pool;
 	struct br_intake *intake;
 	struct br_refill refill;
+	struct br_pressure *pressure;
+	uint64_t open; /* bytes of open events */
+	struct br_watch *watch;
 	bool more;  /* the record queue may hold something */
 	bool full;  /* back-pressure: nothing is read */
 	bool sated; /* every worker has enough to do */
@@ -26,7 +32,8 @@ struct br_reading {
 
 struct br_reading *
 br_reading_new(const struct br_config *config, struct br_consumer *consumer,
-    struct br_parts *parts, struct br_pool *pool, struct br_error *err)
+    struct br_parts *parts, struct br_pool *pool, struct br_pressure *pressure,
+    struct br_error *err)
 {
 	struct br_reading *r = calloc(1, sizeof(*r));
 
@@ -36,12 +43,15 @@ br_reading_new(const struct br_config *config, struct br_consumer *consumer,
 	r->consumer = consumer;
 	r->parts = parts;
 	r->pool = pool;
+	r->pressure = pressure;
 	r->more = true;
 	r->intake = br_intake_new(config, err);
-	if (r->intake != NULL)
-		return r;
-	free(r);
-	return NULL;
+	if (r->intake == NULL) {
+		free(r);
+		return NULL;
+	}
+	r->watch = br_watch_new();
+	return r;
 }
 
 void
@@ -50,6 +60,7 @@ br_reading_free(struct br_reading *r)
 	if (r == NULL)
 		return;
 	br_intake_free(r->intake);
+	br_watch_free(r->watch);
 	free(r);
 }
 
@@ -130,6 +141,8 @@ take_record(
 	/* Already seen: a resumed or moved position may repeat. */
 	if (record->offset < part->ledger.next)
 		return false;
+	if (part->first_start)
+		br_parts_first(part, record);
 	if (known_settled(part, record->offset)) {
 		br_ledger_pass(&part->ledger, record->offset + 1);
 		return false;
@@ -161,8 +174,9 @@ has_room(struct br_reading *r)
 {
 	uint64_t open = br_parts_open_bytes(r->parts);
 	uint64_t buffer = (uint64_t)r->config->limits.buffer_bytes;
-	uint64_t share = buffer / 4 * 3;
+	uint64_t share = br_pressure_share(r->config);
 
+	r->open = open;
 	if (open >= share)
 		r->full = true;
 	else if (open < share / 8 * 7)
@@ -175,50 +189,75 @@ has_room(struct br_reading *r)
 	return !r->sated;
 }
 
+/*
+ * Reads until the batch is full. One record at a time, since nobody knows how
+ * large the next one is: what is read is at most one record more than there
+ * is room for, and one that is larger than the buffer passes alone.
+ */
+static void
+read_batch(struct br_reading *r, int64_t now_ms)
+{
+	uint64_t room = br_pressure_share(r->config) - r->open, taken = 0;
+	uint64_t most = (uint64_t)r->config->limits.buffer_bytes / BATCH_SHARE;
+	struct br_ref *refs[BATCH];
+	struct br_read read;
+	size_t made = 0;
+
+	most = room < most ? room : most;
+	for (int i = 0; i < BATCH && taken < most; i++) {
+		if (br_consumer_read(r->consumer, &read, 1) == 0) {
+			r->more = i != 0;
+			break;
+		}
+		if (read.kind == BR_READ_RECORD) {
+			if (take_record(r, &read.record, &refs[made]))
+				taken += refs[made++]->bytes;
+			continue;
+		}
+		/* A fault may end the epoch that they belong to. */
+		if (made != 0)
+			br_pool_put(r->pool, refs, made);
+		made = 0;
+		br_parts_read(r->parts, &read, now_ms);
+	}
+	br_consumer_release(r->consumer);
+	if (made != 0)
+		br_pool_put(r->pool, refs, made);
+	if (!r->more)
+		br_refill_empty(&r->refill, r->parts, r->consumer, now_ms);
+}
+
 void
 br_reading_pass(struct br_reading *r, int64_t now_ms)
 {
-	struct br_read batch[BATCH];
-	struct br_ref *refs[BATCH];
-
-	for (int i = 0; i < BATCHES && r->more && has_room(r); i++) {
-		size_t count = br_consumer_read(r->consumer, batch, BATCH);
-		size_t made = 0;
-
-		r->more = count != 0;
-		if (!r->more)
-			br_refill_empty(
-			    &r->refill, r->parts, r->consumer, now_ms);
-		for (size_t j = 0; j < count; j++) {
-			if (batch[j].kind == BR_READ_RECORD) {
-				made += take_record(
-				    r, &batch[j].record, &refs[made]);
-				continue;
-			}
-			/* A fault may end the epoch that they belong to. */
-			if (made != 0)
-				br_pool_put(r->pool, refs, made);
-			made = 0;
-			br_parts_read(r->parts, &batch[j], now_ms);
-		}
-		br_consumer_release(r->consumer);
-		if (made != 0)
-			br_pool_put(r->pool, refs, made);
+	for (int i = 0; i < BATCHES && has_room(r) && r->more; i++) {
+		read_batch(r, now_ms);
 		br_parts_throttle(r->parts);
 	}
+	if (r->full)
+		br_pressure_relieve(r->pressure, r->open, now_ms);
 	/* Where events have become fewer, also when nothing was read. */
 	br_parts_throttle(r->parts);
+	br_watch_step(
+	    r->watch, r->parts, !r->more && !r->full && !r->sated, now_ms);
 }
 
 bool
 br_reading_answer(
     struct br_reading *r, const struct br_kafka_event *ev, int64_t now_ms)
 {
-	return br_refill_answer(&r->refill, ev, now_ms);
+	return br_refill_answer(&r->refill, ev, now_ms) ||
+	       br_watch_answer(r->watch, ev);
 }
 
 bool
 br_reading_wants(struct br_reading *r)
 {
 	return r->more && has_room(r);
+}
+
+const char *
+br_reading_stuck(struct br_reading *r)
+{
+	return br_watch_why(r->watch);
 }

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "bridge/base/clock.h"
 #include "bridge/base/metrics.h"
@@ -186,12 +187,28 @@ start_at(struct br_parts *ps, struct br_part *part, int64_t offset,
 	part->committed = -1;
 	part->committed_known = true;
 	part->state = BR_PART_STARTING;
+	part->first_start = high > offset;
 	ps->commit_ms = 0;
 	BR_LOG(BR_INFO, "first start", br_kv_str("topic", part->topic),
 	    br_kv_int("partition", part->partition),
 	    br_kv_int("offset", offset),
 	    br_kv_int("waiting", high > offset ? high - offset : 0),
 	    br_kv_str("because", because));
+}
+
+void
+br_parts_first(struct br_part *part, const struct br_record *record)
+{
+	time_t since = (time_t)(record->timestamp_ms / 1000);
+	char text[40] = "";
+	struct tm tm;
+
+	part->first_start = false;
+	if (record->timestamp_ms > 0 && gmtime_r(&since, &tm) != NULL)
+		(void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	BR_LOG(BR_INFO, "first record", br_kv_str("topic", part->topic),
+	    br_kv_int("partition", part->partition),
+	    br_kv_int("offset", record->offset), br_kv_str("since", text));
 }
 
 static void

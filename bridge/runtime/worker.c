@@ -107,6 +107,7 @@ br_worker_attempt(const struct br_config *config,
 
 	br_request_build(rules, ev, &request);
 	request.http.abort = abort_flag;
+	request.http.throttle_match = config->retry.throttle_match;
 	br_http_perform(http, &request.http, outcome);
 	outcome->wall_ms = br_clock_wall_ms();
 

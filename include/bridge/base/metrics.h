@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "bridge/base/buffer.h"
+#include "bridge/base/samples.h"
 
 enum br_metric {
 	/* counters without label */
@@ -65,12 +66,17 @@ int64_t br_metric_get(enum br_metric m);
 
 /*
  * The same for those with one label; a new label value appears by itself.
- * Beyond 1000 values of a metric, what is added counts under "other", and what
+ * Beyond BR_METRIC_LABELS (1000) values of a metric, what is added counts under "other", and what
  * is set has no sample (states of several cannot be one value).
  */
 void br_metric_add_label(enum br_metric m, const char *label, int64_t n);
 void br_metric_set_label(enum br_metric m, const char *label, int64_t value);
 int64_t br_metric_get_label(enum br_metric m, const char *label);
+/* Sets all samples of a gauge at once; takes what is in `fresh`. */
+void br_metric_replace_labels(enum br_metric m, struct br_samples *fresh);
+
+/* So many label values of a metric, as above. */
+#define BR_METRIC_LABELS 1000
 
 /*
  * The same for those with topic and partition, at most 4096 of them; `drop`

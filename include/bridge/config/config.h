@@ -94,6 +94,7 @@ struct br_config_retry {
 	int64_t max_attempts;
 	struct br_retry_rules rules;
 	struct br_verdict_rules verdict;
+	char *throttle_match; /* "": off */
 };
 
 struct br_config_breaker {
@@ -102,6 +103,7 @@ struct br_config_breaker {
 	int64_t probe_ms;
 	int64_t probe_max_ms;
 	int64_t give_up_ms; /* 0: never */
+	bool shed;          /* on_full = "dlq" */
 };
 
 struct br_config_dlq {

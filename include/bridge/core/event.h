@@ -71,12 +71,21 @@ struct br_ref {
 	uint64_t serial;    /* tells events apart while the engine runs */
 	bool probe;         /* in flight: a probe of a closed target */
 	bool hold_probe;    /* in flight: finds out whether a hold is over */
+	bool failed;        /* its failure is counted in its lane's bytes */
 	enum br_settled settled;
+	const char *reason;         /* dead by our own decision: why; or NULL */
 	struct br_failure *failure; /* NULL while none failed */
 	/* fixed once opened */
 	struct br_sched_part *part;
-	size_t bytes; /* memory that it stands for */
+	size_t bytes; /* memory that it stands for, without its failure */
 	struct br_event *event;
 };
+
+/* … and with it, under the scheduler's lock. */
+static inline size_t
+br_ref_weight(const struct br_ref *ref)
+{
+	return ref->bytes + (ref->failed ? sizeof(struct br_failure) : 0);
+}
 
 #endif

@@ -32,7 +32,10 @@ struct br_lane {
 	struct br_lane *part_prev, *part_next; /* lanes of the partition */
 	struct br_stream *stream;  /* where its first wants to go; NULL: NEW */
 	struct br_heap_node place; /* READY: in the stream's heap, by since
-	                            * when; DELAYED: in the timers, by due time */
+	                            * when; DELAYED: in the timers, by due
+	                            * time; RUNNING: by since when */
+	size_t count;              /* references in it */
+	size_t bytes;              /* what they weigh, and the lane itself */
 	uint32_t probes;           /* of its first, while the target is down */
 	struct br_lane *hash_next; /* lanes with a key */
 	uint64_t hash;

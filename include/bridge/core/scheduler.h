@@ -126,6 +126,9 @@ struct br_sched_stats {
 	size_t delayed; /* of them: lanes in the timer heap */
 	size_t dead;    /* in the DLQ's hands */
 	size_t lanes;
+	size_t closed;     /* targets */
+	size_t extra;      /* bytes of lanes and of what failures left, which
+	                    * the `bytes` of references do not hold */
 	bool settled_any;  /* the settled list is not empty */
 	bool settled_dead; /* … and holds a dead one: wake the Kafka thread */
 };

@@ -23,6 +23,7 @@ struct br_sched {
 	struct br_sched_rules rules;
 	struct br_lane_table lanes;
 	struct br_target_table targets; /* and all timers */
+	struct br_heap running;         /* lanes, by since when */
 	struct br_target **last_target; /* by worker; NULL: none yet */
 	struct br_share share;
 	uint64_t turns; /* taken so far */
@@ -32,8 +33,14 @@ struct br_sched {
 	size_t delayed;      /* DELAYED lanes */
 	size_t lane_count;
 	size_t in_flight, dead, total;
+	size_t dying; /* bytes of the dead ones */
+	size_t extra; /* bytes of lanes and failures */
 	size_t parts; /* not freed yet */
 	uint64_t serial;
 };
+
+/* The first of a READY or DELAYED lane goes to the DLQ, for this reason. */
+void br_sched_kill(struct br_sched *s, struct br_lane *lane, const char *reason,
+    int64_t now_ms);
 
 #endif

@@ -52,6 +52,7 @@ struct br_part {
 	bool reading;        /* the client reads it */
 	bool paused;         /* too many open events */
 	bool gap;            /* HELD for a position that is not in the log */
+	bool first_start;    /* its first record says since when they wait */
 	bool corrupt;        /* what stands at `corrupt_at` cannot be read */
 	int64_t corrupt_at;
 	char why[400]; /* HELD */
@@ -79,6 +80,10 @@ void br_parts_read(
 
 /* Nothing more is read of this partition until the cure; `why` for people. */
 void br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why);
+
+/* The first record behind a first start is there: says since when there are
+ * events to send. */
+void br_parts_first(struct br_part *part, const struct br_record *record);
 
 /* References went to the engine, or came back and settled, or were dropped. */
 void br_parts_opened(struct br_part *part, struct br_ref *ref);
@@ -109,8 +114,13 @@ bool br_parts_any_gone(const struct br_parts *ps);
  * NULL: none. The caller frees them. */
 struct br_positions *br_parts_behind(const struct br_parts *ps);
 
-/* Bytes of open events over all partitions. */
+/* Bytes of open events over all partitions, with their lanes and what is
+ * known of their failures. */
 uint64_t br_parts_open_bytes(const struct br_parts *ps);
+
+/* The largest lanes, see br_sched_largest(); how many. */
+size_t br_parts_largest(
+    const struct br_parts *ps, struct br_lane_view *list, size_t max);
 
 /* True, once: the process must end because `kafka.start = "error"` met a
  * group without offsets. */

@@ -15,6 +15,7 @@
 #include "bridge/base/error.h"
 #include "bridge/config/config.h"
 #include "bridge/core/checkpoint.h"
+#include "bridge/core/parked.h"
 #include "bridge/core/scheduler.h"
 
 struct br_pool;
@@ -65,6 +66,23 @@ uint64_t br_pool_part_failures(
 
 /* Any thread: how many targets are closed. */
 size_t br_pool_closed_targets(struct br_pool *p);
+
+/* Any thread, without the lock: bytes of lanes and failures, see the
+ * scheduler's `extra`. */
+size_t br_pool_extra(struct br_pool *p);
+
+/* Any thread: see core/parked.h. */
+size_t br_pool_parked(struct br_pool *p);
+size_t br_pool_largest(struct br_pool *p, const struct br_sched_part *part,
+    struct br_lane_view *list, size_t count, size_t max);
+size_t br_pool_closed(
+    struct br_pool *p, struct br_target_view *list, size_t max);
+
+/* Kafka thread: the same; has it called back for what is given up. */
+size_t br_pool_shed(struct br_pool *p, size_t bytes);
+
+/* Any thread: sets the metric of targets, as they are now. */
+void br_pool_show_targets(struct br_pool *p);
 
 /* Any thread: closed targets are probed at once. */
 void br_pool_probe_now(struct br_pool *p);

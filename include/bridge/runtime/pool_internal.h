@@ -25,6 +25,7 @@ struct br_pool {
 	struct br_request_rules *request;
 	int wake_fd;
 	atomic_bool abort;
+	atomic_size_t extra; /* the scheduler's, to be read without the lock */
 
 	pthread_mutex_t lock; /* everything below, and the scheduler */
 	pthread_cond_t ended;
@@ -43,12 +44,14 @@ struct br_pool {
 	size_t settled; /* events since the last br_pool_settled() */
 	size_t settled_bytes;
 	size_t wake_bytes;
-	size_t closed_targets;
 };
 
 /* With the lock held: wakes one sleeper (there is one), the one that is
  * connected to the right target. */
 void br_pool_pick_best(struct br_pool *p);
+
+/* With the lock held, after what may have changed it. */
+void br_pool_note_extra(struct br_pool *p, const struct br_sched_stats *stats);
 
 /* Has the Kafka thread call br_pool_settled(). */
 void br_pool_wake_kafka_thread(struct br_pool *p);

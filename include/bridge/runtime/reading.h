@@ -10,6 +10,7 @@
 #include "bridge/config/config.h"
 #include "bridge/kafka/consumer.h"
 #include "bridge/runtime/parts.h"
+#include "bridge/runtime/pressure.h"
 #include "bridge/runtime/pool.h"
 
 struct br_reading;
@@ -17,7 +18,7 @@ struct br_reading;
 /* NULL and a reason for rules of the configuration that do not compile. */
 struct br_reading *br_reading_new(const struct br_config *config,
     struct br_consumer *consumer, struct br_parts *parts, struct br_pool *pool,
-    struct br_error *err);
+    struct br_pressure *pressure, struct br_error *err);
 void br_reading_free(struct br_reading *r);
 
 /* There may be records again. */
@@ -35,5 +36,9 @@ bool br_reading_wants(struct br_reading *r);
 
 /* True while the open events fill their share of limits.buffer_bytes. */
 bool br_reading_full(const struct br_reading *r);
+
+/* Why a partition stands still although its log goes on, or NULL: none does.
+ * Valid until the next call. */
+const char *br_reading_stuck(struct br_reading *r);
 
 #endif

@@ -12,13 +12,18 @@ def begun(k, start, sent):
     k.produce(t, [E(n, ts=(mark - 60 if n < 2 else mark + 60) * 1000) for n in range(5)], free=True)
     if start is None:
         start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(mark))
-    k.started(t, r.url, kafka={"start": start})
+    b = k.started(t, r.url, kafka={"start": start})
     first = 8 - sent
     got = k.committed(t)
     check(got is not None and got >= first, f"ready, and {got} is committed: the start {first} must be committed before the first record is read")
     k.produce(t, [E(n) for n in range(5, 8)], free=True)
     k.wait_committed(t, 8)
     keys = [q.key for q in r.ok()]
+    waiting = max(0, sent - 3)
+    check(f'offset={first} waiting={waiting} ' in b.log(), f"the log does not say that {waiting} events wait")
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(mark + (60 if first else -60)))
+    told = [l for l in b.log().splitlines() if 'msg="first record"' in l]
+    check(len(told) == (waiting > 0) and all(f"since={since}" in l for l in told), f"since when they wait: expected {since} where something waits, the log says {told}")
     check(sorted(keys) == [ID(n) for n in range(8 - sent, 8)], f"start = {start}: events {sorted(int(x[-12:]) for x in keys)} were sent, expected the last {sent} of 8")
 
 

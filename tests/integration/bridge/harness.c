@@ -176,10 +176,11 @@ write_config(struct rig *r, struct br_buffer *text)
 		br_buffer_str(text, "retry = { base_ms = 10; };\n");
 	/* Closing a target is another story than these tests tell. */
 	br_buffer_format(text,
-	    "breaker = { failures = 0; after = 0; };\n"
+	    "breaker = { %s };\n"
 	    "dlq = { topic = \"" RIG_DLQ "\"; };\n"
 	    "admin = { listen = \"\"; };\n"
 	    "log = { level = \"warn\"; };\n%s\n",
+	    o->breaker != NULL ? o->breaker : "failures = 0; after = 0;",
 	    text_of(o->rest));
 }
 

@@ -72,6 +72,7 @@ struct rig_options {
 	/* Text for the configuration's groups; NULL: nothing. */
 	const char *kafka;
 	const char *delivery; /* "url" is set unless no_url */
+	const char *breaker;  /* NULL: targets never close */
 	const char *rest;     /* whole groups */
 	bool no_url;
 	bool no_retry_group; /* `rest` has its own */

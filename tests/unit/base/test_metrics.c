@@ -399,6 +399,32 @@ test_partitions(void **state)
 	has_no("\"gone\"");
 }
 
+/* What is not in the new set vanishes; the caller's is empty afterwards. */
+static void
+test_labels_replaced(void **state)
+{
+	struct br_samples fresh = {0};
+
+	(void)state;
+	br_metric_set_label(BR_M_TARGET_OPEN, "https://a:443", 1);
+	br_metric_set_label(BR_M_TARGET_OPEN, "https://b:443", 1);
+	br_samples_add(&fresh, "https://c:443", 0, 10)->value = 1;
+	br_samples_add(&fresh, "https://b:443", 0, 10)->value = 0;
+	br_metric_replace_labels(BR_M_TARGET_OPEN, &fresh);
+	assert_int_equal(fresh.count, 0);
+	assert_null(fresh.items);
+	(void)render();
+	has_no("https://a:443");
+	has_line("outbox_bridge_target_open{target=\"https://b:443\"} 0");
+	has_line("outbox_bridge_target_open{target=\"https://c:443\"} 1");
+	br_metric_set_label(BR_M_TARGET_OPEN, "https://a:443", 0);
+	(void)render();
+	has_line("outbox_bridge_target_open{target=\"https://a:443\"} 0");
+	br_metric_replace_labels(BR_M_TARGET_OPEN, &fresh);
+	(void)render();
+	has_no("outbox_bridge_target_open{");
+}
+
 static void
 test_label_limit(void **state)
 {
@@ -524,6 +550,7 @@ main(void)
 	    TEST(test_numbers),
 	    TEST(test_labels),
 	    TEST(test_partitions),
+	    TEST(test_labels_replaced),
 	    TEST(test_label_limit),
 	    TEST(test_histograms),
 	    TEST(test_threads),

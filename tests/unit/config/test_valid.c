@@ -71,11 +71,13 @@ more_defaults(void **state)
 		assert_false(
 		    br_status_set_has(&c->retry.verdict.drop_on, code));
 	}
+	assert_string_equal(c->retry.throttle_match, "");
 	assert_int_equal(c->breaker.failures, 20);
 	assert_int_equal(c->breaker.after, 100);
 	assert_int_equal(c->breaker.probe_ms, 1000);
 	assert_int_equal(c->breaker.probe_max_ms, 60000);
 	assert_int_equal(c->breaker.give_up_ms, 0);
+	assert_false(c->breaker.shed);
 	assert_string_equal(c->dlq.topic, "outbox.dlq");
 	assert_int_equal(c->route_count, 0);
 	assert_int_equal(c->limits.buffer_bytes, 33554432);
@@ -106,7 +108,9 @@ everything(void **state)
 	    "idempotency_style = \"sf\"; };\n"
 	    "retry = {\n  max_attempts = 5;\n  base_ms = 10;\n  jitter = "
 	    "0.1;\n success_on = [ \"409\" ]; drop_on = [ \"5xx\", \"400-417\" "
-	    "]; };\nbreaker = {\n  failures = 0;\n  after = 0;\n};\n"
+	    "];\n  throttle_match = \"(rate|request) limit\\\\.\"; };\nbreaker "
+	    "= {\n  failures = 0;\n  after = 0;\n"
+	    "  on_full = \"dlq\"; };\n"
 	    "dlq = {\n  topic = \"a.ob.dlq\";\n};\n"
 	    "routes = ( {\n    name = \"r\";\n    match = {\n      topic = "
 	    "\"a.*\";\n    };\n    url = \"http://h/\";\n  },\n{ name = \"s\"; "
@@ -135,7 +139,9 @@ everything(void **state)
 	assert_true(br_status_set_has(&c->retry.verdict.drop_on, 599));
 	assert_true(br_status_set_has(&c->retry.verdict.drop_on, 417));
 	assert_false(br_status_set_has(&c->retry.verdict.drop_on, 418));
+	assert_string_equal(c->retry.throttle_match, "(rate|request) limit\\.");
 	assert_int_equal(c->breaker.failures, 0);
+	assert_true(c->breaker.shed);
 	assert_int_equal(c->route_count, 2);
 	assert_string_equal(c->routes[0].name, "r");
 	assert_string_equal(c->routes[0].match_topic, "a.*");

@@ -6,7 +6,9 @@
 #ifndef TESTS_UNIT_CORE_NAIVE_H
 #define TESTS_UNIT_CORE_NAIVE_H
 
+#include "bridge/core/lane.h"
 #include "bridge/core/ledger.h"
+#include "bridge/core/parked.h"
 #include "bridge/core/scheduler.h"
 #include "events.h"
 #include "seed.h"
@@ -31,7 +33,8 @@ struct item {
 	int key, target, route, type;
 	uint32_t attempts, max_attempts, uncounted, probes;
 	bool probe, hold_probe; /* FLIES: as one */
-	bool undecodable;
+	bool undecodable, failed, shed;
+	int64_t taken_ms; /* FLIES: since when */
 	enum place at;
 	int64_t since_ms; /* first of its lane: due since; DELAYED: due when */
 	enum br_settled how; /* SETTLED: and not yet in the test's hands */
@@ -54,6 +57,8 @@ struct place_to_go {
 	struct br_health health;
 	uint32_t picked;  /* probes since it closed */
 	bool type[TYPES]; /* refused since the last 2xx */
+	bool wanted;      /* by a lane whose first may be sent there … */
+	int64_t left_ms;  /* … which it last ceased to be then */
 	uint64_t used;    /* number of the take that went there last, … */
 	int64_t used_ms;  /* … and when */
 	struct {
@@ -246,8 +251,14 @@ better_probe(const struct model *m, const struct item *a, const struct item *b)
 			return a->probes < b->probes;
 		if (a->attempts != b->attempts)
 			return a->attempts < b->attempts;
-	} else if (to->type[a->type] != to->type[b->type])
-		return to->type[b->type];
+	} else {
+		if (to->picked % 16 == 0)
+			return a->since_ms < b->since_ms;
+		if (to->type[a->type] != to->type[b->type])
+			return to->type[b->type];
+		if (a->attempts != b->attempts)
+			return a->attempts < b->attempts;
+	}
 	return newest ? a->since_ms > b->since_ms : a->since_ms < b->since_ms;
 }
 

@@ -1,45 +1,11 @@
-/* The health of a target: window, closing, probes. No clock but the test's. */
+/* The health of a target: its window, when it closes, what an attempt costs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bridge/core/health.h"
-
-#define FAILURES 3
-#define AFTER 4
-#define PROBE_MS 1000
-#define PROBE_MAX_MS 5000
-
-static const struct br_health_rules usual = {.connections = 4,
-    .failures = FAILURES,
-    .after = AFTER,
-    .probe_ms = PROBE_MS,
-    .probe_max_ms = PROBE_MAX_MS};
-
-/* One end of an attempt that is no probe. */
-static bool
-end(struct br_health *h, const struct br_health_rules *rules, enum br_sign sign,
-    uint64_t serial)
-{
-	return br_health_end(h, rules, false, sign, serial, false, false, 0);
-}
-
-/* One that goes to the DLQ by this answer. */
-static bool
-end_dead(
-    struct br_health *h, const struct br_health_rules *rules, enum br_sign sign)
-{
-	return br_health_end(h, rules, false, sign, 1, true, false, 0);
-}
-
-/* Rules in which nothing ever closes. */
-static struct br_health_rules
-never_closes(uint32_t connections)
-{
-	return (struct br_health_rules){.connections = connections};
-}
+#include "breaker.h"
 
 /* ---- window */
 
@@ -78,6 +44,8 @@ test_window_halves(void **state)
 	    {BR_SIGN_FAILURE, false, false},
 	    {BR_SIGN_ALIVE, false, false},
 	    {BR_SIGN_ALIVE, true, false},
+	    {BR_SIGN_NEVER, false, false},
+	    {BR_SIGN_NEVER, true, false},
 	    {BR_SIGN_NONE, true, false},
 	    {BR_SIGN_SUCCESS, true, false},
 	};
@@ -122,11 +90,12 @@ test_window_grows(void **state)
 static void
 test_window_wants_a_run(void **state)
 {
-	static const enum br_sign between[] = {BR_SIGN_ALIVE, BR_SIGN_FAILURE};
+	static const enum br_sign between[] = {
+	    BR_SIGN_ALIVE, BR_SIGN_NEVER, BR_SIGN_FAILURE};
 	const struct br_health_rules rules = never_closes(4);
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		struct br_health h;
 
 		br_health_init(&h, &rules);
@@ -148,7 +117,7 @@ test_window_wants_a_run(void **state)
 /* ---- closing */
 
 /* A letter is an event; lower case: a target failure; upper case: an answer
- * about the event; '+': a 2xx; '-': nobody was asked. */
+ * about the event, N one that says never; '+': a 2xx; '-': nobody was asked. */
 static bool
 play(struct br_health *h, const struct br_health_rules *rules, const char *row)
 {
@@ -159,6 +128,8 @@ play(struct br_health *h, const struct br_health_rules *rules, const char *row)
 			sign = BR_SIGN_SUCCESS;
 		else if (*row == '-')
 			sign = BR_SIGN_NONE;
+		else if (*row == 'N')
+			sign = BR_SIGN_NEVER;
 		else if (*row < 'a')
 			sign = BR_SIGN_ALIVE;
 		else if (*row == 't')
@@ -189,6 +160,7 @@ test_closes_by_failures(void **state)
 	    {3, "ab+cde", true},
 	    {3, "abXc", false}, /* … and so does any answer */
 	    {3, "abXcab", true},
+	    {3, "abNc", false},
 	    {3, "ab-c", true},
 	    {1, "a", true},
 	    {2, "aab", true},
@@ -255,229 +227,20 @@ test_down_wins(void **state)
 	assert_int_equal(h.state, BR_HEALTH_DOWN);
 	br_health_free(&h);
 }
-
-/* ---- probes */
-
-static void
-close_down(struct br_health *h, const struct br_health_rules *rules)
-{
-	br_health_init(h, rules);
-	for (uint64_t i = 1; i <= FAILURES; i++)
-		assert_true(
-		    end(h, rules, BR_SIGN_FAILURE, i) == (i == FAILURES));
-	assert_int_equal(h->state, BR_HEALTH_DOWN);
-}
-
-static void
-close_refusing(struct br_health *h, const struct br_health_rules *rules)
-{
-	br_health_init(h, rules);
-	for (uint64_t i = 1; i <= AFTER; i++)
-		assert_true(end_dead(h, rules, BR_SIGN_ALIVE) == (i == AFTER));
-	assert_int_equal(h->state, BR_HEALTH_REFUSING);
-}
-
-/* Waits for the probe to the ms, sends it, and ends it. */
-static bool
-probe(struct br_health *h, const struct br_health_rules *rules, int64_t wait_ms,
-    enum br_sign sign, uint64_t serial, int64_t *now_ms)
-{
-	assert_false(br_health_allows(h, 0, *now_ms + wait_ms - 1));
-	*now_ms += wait_ms;
-	assert_true(br_health_allows(h, 0, *now_ms));
-	assert_true(br_health_allows(h, 4, *now_ms)); /* older ones are out */
-	assert_true(br_health_begin(h));
-	/* one at a time, however long it takes */
-	assert_false(br_health_allows(h, 0, *now_ms + 100 * PROBE_MAX_MS));
-	*now_ms += 300;
-	return br_health_end(
-	    h, rules, true, sign, serial, false, false, *now_ms);
-}
-
-static void
-test_probes_double_while_down(void **state)
-{
-	static const enum br_sign sign[] = {BR_SIGN_FAILURE, BR_SIGN_SLOW,
-	    BR_SIGN_THROTTLED, BR_SIGN_FAILURE, BR_SIGN_FAILURE};
-	static const int64_t wait_ms[] = {1000, 2000, 4000, 5000, 5000};
-	struct br_health h;
-	int64_t now_ms = 0;
-
-	(void)state;
-	close_down(&h, &usual);
-	for (size_t i = 0; i < 5; i++)
-		assert_false(
-		    probe(&h, &usual, wait_ms[i], sign[i], 9, &now_ms));
-	assert_true(probe(&h, &usual, 5000, BR_SIGN_SUCCESS, 9, &now_ms));
-	assert_int_equal(h.state, BR_HEALTH_OPEN);
-	assert_int_equal(h.window, 1);
-	assert_true(br_health_allows(&h, 0, now_ms));
-	assert_false(br_health_allows(&h, 1, now_ms));
-	/* A row begins anew, and closed again it waits as at first. */
-	for (uint64_t i = 1; i <= FAILURES; i++)
-		assert_true(br_health_end(&h, &usual, false, BR_SIGN_FAILURE, i,
-		                false, false, now_ms) == (i == FAILURES));
-	assert_false(probe(&h, &usual, 1000, BR_SIGN_FAILURE, 9, &now_ms));
-	br_health_free(&h);
-}
-
-static void
-test_probes_do_not_double_while_refusing(void **state)
-{
-	struct br_health h;
-	int64_t now_ms = 0;
-
-	(void)state;
-	close_refusing(&h, &usual);
-	for (int i = 0; i < 5; i++)
-		assert_false(
-		    probe(&h, &usual, 1000, BR_SIGN_ALIVE, 9, &now_ms));
-	assert_true(probe(&h, &usual, 1000, BR_SIGN_SUCCESS, 9, &now_ms));
-	assert_int_equal(h.state, BR_HEALTH_OPEN);
-	assert_int_equal(h.window, 1);
-	br_health_free(&h);
-}
-
-/* What refused everything, and then is not there any more, is down. */
-static void
-test_refusing_goes_down(void **state)
-{
-	struct br_health h;
-	int64_t now_ms = 0;
-
-	(void)state;
-	close_refusing(&h, &usual);
-	(void)probe(&h, &usual, 1000, BR_SIGN_FAILURE, 1, &now_ms);
-	(void)probe(&h, &usual, 1000, BR_SIGN_FAILURE, 2, &now_ms);
-	(void)probe(&h, &usual, 1000, BR_SIGN_ALIVE, 3, &now_ms);
-	(void)probe(&h, &usual, 1000, BR_SIGN_FAILURE, 1, &now_ms);
-	(void)probe(&h, &usual, 1000, BR_SIGN_FAILURE, 2, &now_ms);
-	assert_int_equal(h.state, BR_HEALTH_REFUSING);
-	/* it stays closed: that is no change to tell */
-	assert_false(probe(&h, &usual, 1000, BR_SIGN_FAILURE, 3, &now_ms));
-	assert_int_equal(h.state, BR_HEALTH_DOWN);
-	(void)probe(&h, &usual, 1000, BR_SIGN_FAILURE, 4, &now_ms);
-	(void)probe(&h, &usual, 2000, BR_SIGN_FAILURE, 5, &now_ms);
-	br_health_free(&h);
-}
-
-/* An answer about the event shows that a target that was down is there. */
-static void
-test_what_opens(void **state)
-{
-	static const struct {
-		bool refusing, probe;
-		enum br_sign sign;
-		bool opens;
-	} rows[] = {
-	    {false, true, BR_SIGN_SUCCESS, true},
-	    {false, true, BR_SIGN_ALIVE, true},
-	    {false, true, BR_SIGN_FAILURE, false},
-	    {false, true, BR_SIGN_THROTTLED, false},
-	    {false, true, BR_SIGN_SLOW, false},
-	    {false, true, BR_SIGN_NONE, false},
-	    {true, true, BR_SIGN_SUCCESS, true},
-	    {true, true, BR_SIGN_ALIVE, false},
-	    {true, true, BR_SIGN_FAILURE, false},
-	    /* was on its way when the target closed */
-	    {false, false, BR_SIGN_SUCCESS, true},
-	    {false, false, BR_SIGN_ALIVE, false},
-	    {false, false, BR_SIGN_FAILURE, false},
-	    {true, false, BR_SIGN_SUCCESS, true},
-	    {true, false, BR_SIGN_ALIVE, false},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct br_health h;
-
-		if (rows[i].refusing)
-			close_refusing(&h, &usual);
-		else
-			close_down(&h, &usual);
-		if (rows[i].probe)
-			assert_true(br_health_begin(&h));
-		if (br_health_end(&h, &usual, rows[i].probe, rows[i].sign, 99,
-		        false, false, 1500) != rows[i].opens)
-			fail_msg("row %zu", i);
-		assert_int_equal(h.state == BR_HEALTH_OPEN, rows[i].opens);
-		assert_false(h.probing);
-		/* who is no probe moves no probe */
-		if (!rows[i].opens && !rows[i].probe)
-			assert_int_equal(h.probe_at_ms, PROBE_MS);
-		br_health_free(&h);
-	}
-}
-
-/* One that outlives an opening still is the only one. */
-static void
-test_one_probe_at_a_time(void **state)
-{
-	struct br_health h;
-
-	(void)state;
-	close_down(&h, &usual);
-	assert_true(br_health_begin(&h));
-	assert_true(end(&h, &usual, BR_SIGN_SUCCESS, 7));
-	for (uint64_t i = 1; i <= FAILURES; i++)
-		(void)end(&h, &usual, BR_SIGN_FAILURE, i);
-	assert_int_equal(h.state, BR_HEALTH_DOWN);
-	assert_false(br_health_allows(&h, 0, 100 * PROBE_MAX_MS));
-	(void)br_health_end(
-	    &h, &usual, true, BR_SIGN_FAILURE, 9, false, false, 0);
-	assert_true(br_health_allows(&h, 0, 100 * PROBE_MAX_MS));
-	br_health_free(&h);
-}
-
-/* A forbidden address is no answer: the next probe comes no later. */
-static void
-test_nobody_asked(void **state)
-{
-	struct br_health h;
-	int64_t now_ms = 0;
-
-	(void)state;
-	close_down(&h, &usual);
-	assert_false(probe(&h, &usual, 1000, BR_SIGN_NONE, 9, &now_ms));
-	assert_false(probe(&h, &usual, 1000, BR_SIGN_FAILURE, 9, &now_ms));
-	assert_false(probe(&h, &usual, 2000, BR_SIGN_NONE, 9, &now_ms));
-	assert_false(probe(&h, &usual, 2000, BR_SIGN_FAILURE, 9, &now_ms));
-	br_health_free(&h);
-}
-
-static void
-test_probe_now(void **state)
-{
-	struct br_health h;
-
-	(void)state;
-	br_health_init(&h, &usual);
-	br_health_probe_now(&h, 5);
-	assert_int_equal(h.state, BR_HEALTH_OPEN);
-	br_health_free(&h);
-	close_down(&h, &usual);
-	assert_false(br_health_allows(&h, 0, 5));
-	br_health_probe_now(&h, 5);
-	assert_true(br_health_allows(&h, 0, 5));
-	assert_true(br_health_begin(&h));
-	br_health_probe_now(&h, 6);
-	assert_false(br_health_allows(&h, 0, 6)); /* one at a time */
-	br_health_free(&h);
-}
-
 /* ---- what counts as an attempt */
 
 static void
 test_counts_while_open(void **state)
 {
 	static const enum br_sign all[] = {BR_SIGN_NONE, BR_SIGN_SUCCESS,
-	    BR_SIGN_ALIVE, BR_SIGN_FAILURE, BR_SIGN_THROTTLED, BR_SIGN_SLOW};
+	    BR_SIGN_ALIVE, BR_SIGN_NEVER, BR_SIGN_FAILURE, BR_SIGN_THROTTLED,
+	    BR_SIGN_SLOW};
 	const struct br_health_rules rules = never_closes(2);
 	struct br_health h;
 
 	(void)state;
 	br_health_init(&h, &rules);
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		assert_int_equal(br_health_counts(&h, &rules, false, all[i], 0),
 		    all[i] != BR_SIGN_THROTTLED);
 	(void)end(&h, &rules, BR_SIGN_THROTTLED, 1);
@@ -498,6 +261,7 @@ test_counts_while_closed(void **state)
 	    {false, true, BR_SIGN_SLOW, false},
 	    {false, true, BR_SIGN_THROTTLED, false},
 	    {false, true, BR_SIGN_ALIVE, true},
+	    {false, true, BR_SIGN_NEVER, true},
 	    {false, true, BR_SIGN_SUCCESS, true},
 	    {false, true, BR_SIGN_NONE, true},
 	    {false, false, BR_SIGN_FAILURE, true},
@@ -546,13 +310,6 @@ main(void)
 	    cmocka_unit_test(test_closes_by_failures),
 	    cmocka_unit_test(test_closes_by_dead_letters),
 	    cmocka_unit_test(test_down_wins),
-	    cmocka_unit_test(test_probes_double_while_down),
-	    cmocka_unit_test(test_probes_do_not_double_while_refusing),
-	    cmocka_unit_test(test_refusing_goes_down),
-	    cmocka_unit_test(test_what_opens),
-	    cmocka_unit_test(test_one_probe_at_a_time),
-	    cmocka_unit_test(test_nobody_asked),
-	    cmocka_unit_test(test_probe_now),
 	    cmocka_unit_test(test_counts_while_open),
 	    cmocka_unit_test(test_counts_while_closed),
 	    cmocka_unit_test(test_give_up),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "naive.h"
+#include "naive_parked.h"
 
 #define RUNS 150
 #define STEPS 1500
@@ -60,7 +61,10 @@ check(struct model *m)
 		if (i->at == FLIES || i->at == DELAYED || dead)
 			EXPECT(m, is_first(m, i));
 	}
+	for (size_t n = 0; n < TARGETS; n++)
+		want.closed += m->to[n].health.state != BR_HEALTH_OPEN;
 	br_sched_stats(m->s, &stats);
+	EXPECT(m, stats.closed == want.closed);
 	EXPECT(m, stats.in_flight == want.in_flight);
 	EXPECT(m, stats.waiting == want.waiting);
 	EXPECT(m, stats.dead == want.dead);
@@ -252,6 +256,7 @@ take(struct model *m, uint32_t w)
 	to->hold[i->route].probing = i->hold_probe;
 	to->used = ++m->takes;
 	to->used_ms = m->now_ms;
+	i->taken_ms = m->now_ms;
 	i->attempts++;
 	i->at = FLIES;
 	m->busy[w] = i;
@@ -288,6 +293,7 @@ failed(struct model *m, struct item *i, const struct answer *a, bool dead,
 	bool down = m->to[i->target].health.state == BR_HEALTH_DOWN;
 
 	m->turn++;
+	i->failed = true;
 	if (dead) {
 		EXPECT(m, i->ref->failure->reason != NULL);
 		settle(m, i, BR_SETTLED_DEAD);
@@ -352,6 +358,7 @@ collect(struct model *m)
 
 		next = ref->settled_next;
 		EXPECT(m, i->at == SETTLED && i->how == ref->settled);
+		EXPECT(m, (ref->reason != NULL) == i->shed);
 		EXPECT(m, i->turn >= turn);
 		turn = i->turn;
 		if (i->how == BR_SETTLED_DEAD) {
@@ -416,8 +423,12 @@ act(struct model *m)
 		collect(m);
 	else if (dice < 86)
 		bury(m);
-	else if (dice < 97)
+	else if (dice < 94)
 		pass_time(m);
+	else if (dice < 95)
+		shed(m);
+	else if (dice < 97)
+		look(m);
 	else if (dice < 98)
 		close_epoch(m);
 	else
@@ -518,7 +529,10 @@ run(uint64_t seed)
 	open_epoch(m);
 	for (; m->step < STEPS; m->step++) {
 		act(m);
+		note_wanted(m);
 		check(m);
+		if (below(m, 4) == 0)
+			check_bytes(m);
 	}
 	drain(m);
 	for (size_t n = 0; n < TARGETS; n++)

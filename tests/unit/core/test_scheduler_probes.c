@@ -310,7 +310,8 @@ test_give_up(void **state)
 	engine_free(&e);
 }
 
-/* Who refuses is alive: newest and oldest in turn, and they count. */
+/* Who refuses is alive: probes count. Types outside the run first, then fewest
+ * attempts, then newest and oldest in turn. */
 static void
 test_refusing(void **state)
 {
@@ -331,19 +332,20 @@ test_refusing(void **state)
 	engine_give(&e, ref[3], 503);
 	assert_true(e.decision.counted);
 	assert_int_equal(e.decision.wait_ms, 20000);
-	probe(&e, PROBE_MS, ref[2]);
+	probe(&e, 2 * PROBE_MS, ref[2]);
 	engine_give(&e, ref[2], 500);
 	assert_true(e.decision.counted);
-	probe(&e, PROBE_MS, ref[5]);
+	probe(&e, 4 * PROBE_MS, ref[5]);
 	engine_give(&e, ref[5], 500);
-	probe(&e, PROBE_MS, ref[0]);
+	/* an answer that is about the event slows nothing */
+	probe(&e, PROBE_MAX_MS, ref[0]);
 	engine_give(&e, ref[0], 400);
 	assert_ptr_equal(br_sched_settled(e.s), ref[0]);
 	engine_bury(&e, ref[0]);
-	probe(&e, PROBE_MS, ref[4]);
+	probe(&e, PROBE_MAX_MS, ref[4]);
 	engine_give(&e, ref[4], 404);
 	assert_int_equal(ref[4]->attempts, 1);
-	probe(&e, PROBE_MS, ref[1]);
+	probe(&e, PROBE_MAX_MS, ref[1]);
 	engine_give(&e, ref[1], 200);
 	assert_int_equal(e.decision.change, BR_TARGET_OPENED);
 	engine_free(&e);
@@ -368,8 +370,71 @@ test_types_of_the_run(void **state)
 	engine_bury(&e, ref[3]);
 	probe(&e, PROBE_MS, ref[0]); /* the oldest: "worse" has joined */
 	engine_give(&e, ref[0], 500);
-	probe(&e, PROBE_MS, ref[2]);
+	probe(&e, 2 * PROBE_MS, ref[2]);
 	engine_give(&e, ref[2], 200);
+	engine_free(&e);
+}
+
+static struct br_ref *
+put_tried(struct engine *e, int64_t offset, uint32_t attempts)
+{
+	struct br_ref *ref = ref_new(e->part, offset, NULL, TARGET);
+
+	ref->event->event_type = "bad";
+	ref->attempts = attempts;
+	br_sched_put(e->s, ref, e->now_ms++);
+	return ref;
+}
+
+/* Who was tried most may be a good event that has one attempt left. */
+static void
+test_refusing_spares_the_tried(void **state)
+{
+	struct engine e = breaker();
+	struct br_ref *tried, *once, *fresh;
+
+	(void)state;
+	close_refusing(&e);
+	tried = put_tried(&e, 1, 4);
+	fresh = put_tried(&e, 2, 0);
+	once = put_tried(&e, 3, 1);
+	e.now_ms -= 3;
+	probe(&e, PROBE_MS, fresh);
+	engine_give(&e, fresh, 500);
+	probe(&e, 2 * PROBE_MS, once);
+	engine_give(&e, once, 500);
+	assert_int_equal(e.decision.wait_ms, 40000);
+	probe(&e, 4 * PROBE_MS, tried);
+	engine_give(&e, tried, 500);
+	assert_true(e.decision.exhausted);
+	assert_ptr_equal(br_sched_settled(e.s), tried);
+	engine_bury(&e, tried);
+	engine_free(&e);
+}
+
+/* … but every sixteenth probe is for the oldest: bad ones that come all the
+ * time do not keep it from its turn. */
+static void
+test_refusing_old_lane(void **state)
+{
+	struct engine e = breaker();
+	struct br_ref *old, *fresh;
+
+	(void)state;
+	close_refusing(&e);
+	old = put_tried(&e, 1, 4);
+	for (int i = 1; i <= 16; i++) {
+		fresh = put_tried(&e, 1 + i, 0);
+		e.now_ms = e.now_ms + PROBE_MAX_MS;
+		assert_ptr_equal(engine_take(&e, 0), i < 16 ? fresh : old);
+		if (i == 16)
+			break;
+		engine_give(&e, fresh, 400);
+		assert_ptr_equal(br_sched_settled(e.s), fresh);
+		engine_bury(&e, fresh);
+	}
+	engine_give(&e, old, 200);
+	assert_int_equal(e.decision.change, BR_TARGET_OPENED);
 	engine_free(&e);
 }
 
@@ -384,7 +449,7 @@ test_refusing_goes_down(void **state)
 	close_refusing(&e);
 	for (int i = 0; i < FAILURES; i++) {
 		ref[i] = engine_put(&e, i, NULL);
-		probe(&e, PROBE_MS, ref[i]);
+		probe(&e, PROBE_MS << i, ref[i]);
 		engine_give(&e, ref[i], 0);
 		assert_true(e.decision.counted);
 		assert_int_equal(e.decision.change, BR_TARGET_SAME);
@@ -458,6 +523,8 @@ main(void)
 	    cmocka_unit_test(test_give_up),
 	    cmocka_unit_test(test_refusing),
 	    cmocka_unit_test(test_types_of_the_run),
+	    cmocka_unit_test(test_refusing_spares_the_tried),
+	    cmocka_unit_test(test_refusing_old_lane),
 	    cmocka_unit_test(test_refusing_goes_down),
 	    cmocka_unit_test(test_probe_now),
 	    cmocka_unit_test(test_probe_of_a_closed_part),

@@ -29,8 +29,8 @@ static const struct {
     {200, BR_TRANSPORT_OK, false, BR_SIGN_SUCCESS, false, false},
     {200, BR_TRANSPORT_RESET, false, BR_SIGN_SUCCESS, false, false},
     {409, BR_TRANSPORT_OK, false, BR_SIGN_SUCCESS, false, false},
-    {400, BR_TRANSPORT_OK, false, BR_SIGN_ALIVE, false, false},
-    {403, BR_TRANSPORT_OK, false, BR_SIGN_ALIVE, false, false},
+    {400, BR_TRANSPORT_OK, false, BR_SIGN_NEVER, false, false},
+    {403, BR_TRANSPORT_OK, false, BR_SIGN_NEVER, false, false},
     {404, BR_TRANSPORT_OK, true, BR_SIGN_ALIVE, false, false},
     {500, BR_TRANSPORT_OK, true, BR_SIGN_ALIVE, false, false},
     {500, BR_TRANSPORT_TIMEOUT, false, BR_SIGN_ALIVE, false, false},
@@ -94,12 +94,34 @@ test_429_without_throttle_on(void **state)
 	assert_false(br_sign_later(BR_SIGN_ALIVE, &o)); /* drop_on */
 }
 
+/* The text of a limit asks for less, whatever stands beside it. */
+static void
+test_throttle_text(void **state)
+{
+	static const int status[] = {200, 299, 400, 403, 409, 429, 500, 503};
+	const struct br_verdict_rules rules = usual();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(status) / sizeof(status[0]); i++) {
+		struct br_outcome o = {.http_status = status[i],
+		    .head_complete = true,
+		    .throttle_text = true};
+
+		assert_int_equal(br_sign_of(&rules, &o), BR_SIGN_THROTTLED);
+		assert_true(br_sign_later(BR_SIGN_THROTTLED, &o));
+		/* its body was cut off behind the text */
+		o.transport = BR_TRANSPORT_TIMEOUT;
+		assert_int_equal(br_sign_of(&rules, &o), BR_SIGN_THROTTLED);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_signs),
 	    cmocka_unit_test(test_429_without_throttle_on),
+	    cmocka_unit_test(test_throttle_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

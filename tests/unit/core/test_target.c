@@ -56,9 +56,9 @@ test_one_for_each_name(void **state)
 
 	(void)state;
 	set_up(&b);
-	one = br_stream_get(&b.t, "https://a.test:443", "r");
-	two = br_stream_get(&b.t, "https://a.test:443", "");
-	other = br_stream_get(&b.t, "https://a.test:8443", "r");
+	one = br_stream_get(&b.t, "https://a.test:443", "r", 0);
+	two = br_stream_get(&b.t, "https://a.test:443", "", 0);
+	other = br_stream_get(&b.t, "https://a.test:8443", "r", 0);
 	assert_ptr_not_equal(one, two);
 	assert_ptr_equal(one->target, two->target);
 	assert_ptr_not_equal(one->target, other->target);
@@ -66,8 +66,9 @@ test_one_for_each_name(void **state)
 	assert_string_equal(other->target->name, "https://a.test:8443");
 	assert_string_equal(one->route, "r");
 	assert_string_equal(two->route, "");
-	assert_ptr_equal(br_stream_get(&b.t, "https://a.test:443", "r"), one);
-	assert_ptr_equal(br_stream_get(&b.t, "https://a.test:443", ""), two);
+	assert_ptr_equal(
+	    br_stream_get(&b.t, "https://a.test:443", "r", 0), one);
+	assert_ptr_equal(br_stream_get(&b.t, "https://a.test:443", "", 0), two);
 	assert_int_equal(b.t.count, 2);
 	assert_null(next(&b));
 	assert_null(br_stream_next(&b.t, one->target, SLACK_MS));
@@ -84,8 +85,8 @@ test_oldest_first(void **state)
 
 	(void)state;
 	set_up(&b);
-	a = br_stream_get(&b.t, "a", "");
-	c = br_stream_get(&b.t, "c", "");
+	a = br_stream_get(&b.t, "a", "", 0);
+	c = br_stream_get(&b.t, "c", "", 0);
 	ready(&b, c, 0, 10);
 	ready(&b, a, 1, 20);
 	ready(&b, c, 2, 30);
@@ -121,7 +122,7 @@ test_order_within_a_ms(void **state)
 
 	(void)state;
 	set_up(&b);
-	a = br_stream_get(&b.t, "a", "");
+	a = br_stream_get(&b.t, "a", "", 0);
 	for (size_t i = 0; i < 5; i++)
 		ready(&b, a, i, 7);
 	for (size_t i = 0; i < 5; i++) {
@@ -139,9 +140,9 @@ test_preference_has_a_limit(void **state)
 
 	(void)state;
 	set_up(&b);
-	a = br_stream_get(&b.t, "a", "");
-	c = br_stream_get(&b.t, "c", "");
-	d = br_stream_get(&b.t, "d", "");
+	a = br_stream_get(&b.t, "a", "", 0);
+	c = br_stream_get(&b.t, "c", "", 0);
+	d = br_stream_get(&b.t, "d", "", 0);
 	ready(&b, a, 0, 1000);
 	ready(&b, c, 1, 1050);
 	assert_ptr_equal(br_stream_next(&b.t, c->target, SLACK_MS), c);
@@ -163,8 +164,8 @@ test_hold(void **state)
 
 	(void)state;
 	set_up(&b);
-	held = br_stream_get(&b.t, "a", "one");
-	other = br_stream_get(&b.t, "a", "two");
+	held = br_stream_get(&b.t, "a", "one", 0);
+	other = br_stream_get(&b.t, "a", "two", 0);
 	br_stream_hold(held, 500);
 	br_stream_hold(held, 400); /* shorter: the longer one stays */
 	ready(&b, held, 0, 10);
@@ -198,7 +199,7 @@ test_closed(void **state)
 
 	(void)state;
 	set_up(&b);
-	a = br_stream_get(&b.t, "a", "");
+	a = br_stream_get(&b.t, "a", "", 0);
 	assert_true(br_health_end(&a->target->health, &rules, false,
 	    BR_SIGN_FAILURE, 1, false, false, 100));
 	br_target_update(&b.t, a->target, 100);
@@ -226,8 +227,8 @@ test_share(void **state)
 
 	(void)state;
 	set_up(&b);
-	a = br_stream_get(&b.t, "a", "");
-	c = br_stream_get(&b.t, "c", "");
+	a = br_stream_get(&b.t, "a", "", 0);
+	c = br_stream_get(&b.t, "c", "", 0);
 	br_share_init(&share);
 	assert_null(br_share_last(&share, &b.t, 0, &until_ms));
 	assert_true(until_ms == INT64_MAX);
@@ -263,9 +264,9 @@ test_unused_ones_go(void **state)
 
 	(void)state;
 	set_up(&b);
-	aimed = br_stream_get(&b.t, "aimed at", "");
-	last = br_stream_get(&b.t, "used last", "");
-	held = br_stream_get(&b.t, "held", "");
+	aimed = br_stream_get(&b.t, "aimed at", "", 0);
+	last = br_stream_get(&b.t, "used last", "", 0);
+	held = br_stream_get(&b.t, "held", "", 0);
 	aimed->lanes = 1;
 	last->target->workers = 1;
 	br_stream_hold(held, 1000);
@@ -273,17 +274,69 @@ test_unused_ones_go(void **state)
 		struct br_stream *s;
 
 		(void)snprintf(name, sizeof(name), "https://h%d.test:443", i);
-		s = br_stream_get(&b.t, name, "");
+		s = br_stream_get(&b.t, name, "", 0);
 		assert_string_equal(s->target->name, name);
 		assert_int_equal(s->lanes, 0);
 		/* 1024, and one more in each chain that was empty */
 		assert_true(b.t.count <= 1024 + 256);
 	}
-	assert_ptr_equal(br_stream_get(&b.t, "aimed at", ""), aimed);
-	assert_ptr_equal(br_stream_get(&b.t, "used last", ""), last);
-	assert_ptr_equal(br_stream_get(&b.t, "held", ""), held);
+	assert_ptr_equal(br_stream_get(&b.t, "aimed at", "", 0), aimed);
+	assert_ptr_equal(br_stream_get(&b.t, "used last", "", 0), last);
+	assert_ptr_equal(br_stream_get(&b.t, "held", "", 0), held);
 	assert_true(b.t.count >= 256);
 	aimed->lanes = 0;
+	br_target_table_free(&b.t);
+}
+
+/* Hosts by the thousand that refuse everything, or ask to be left alone. A
+ * closed one is known for a while, unless there are too many of them. */
+static void
+test_closed_ones_go(void **state)
+{
+	struct br_stream *first;
+	struct bench b;
+	size_t most = 0;
+	char name[32];
+
+	(void)state;
+	set_up(&b);
+	first = br_stream_get(&b.t, "first", "", 0);
+	for (int i = 0; i < 100000; i++) {
+		/* 1000 in the time for which one is known */
+		int64_t now_ms = (int64_t)i * 60;
+		struct br_stream *s;
+
+		(void)snprintf(name, sizeof(name), "https://h%d.test:443", i);
+		s = br_stream_get(&b.t, name, "", now_ms);
+		if (i % 2 == 0) {
+			assert_true(br_health_end(&s->target->health, &rules,
+			    false, BR_SIGN_FAILURE, 1, false, false, now_ms));
+			b.t.closed++;
+		} else
+			br_stream_hold(s, now_ms + 60000);
+		s->target->left_ms = now_ms;
+		if (i < 500)
+			assert_ptr_equal(
+			    br_stream_get(&b.t, "first", "", now_ms), first);
+		most = b.t.count > most ? b.t.count : most;
+		assert_true(b.t.closed <= b.t.count);
+	}
+	assert_true(most >= 1024 && most <= 2 * 1024 + 256);
+
+	/* All of them at once: then the first must go. */
+	for (int i = 0; i < 20000; i++) {
+		struct br_stream *s;
+
+		(void)snprintf(name, sizeof(name), "https://g%d.test:443", i);
+		s = br_stream_get(&b.t, name, "", 6000000);
+		assert_true(br_health_end(&s->target->health, &rules, false,
+		    BR_SIGN_FAILURE, 1, false, false, 6000000));
+		b.t.closed++;
+		s->target->left_ms = 6000000;
+		assert_true(b.t.count <= 4096 + 256);
+		assert_true(b.t.closed <= b.t.count);
+	}
+	assert_true(b.t.count >= 4096);
 	br_target_table_free(&b.t);
 }
 
@@ -299,6 +352,7 @@ main(void)
 	    cmocka_unit_test(test_closed),
 	    cmocka_unit_test(test_share),
 	    cmocka_unit_test(test_unused_ones_go),
+	    cmocka_unit_test(test_closed_ones_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

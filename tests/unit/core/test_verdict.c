@@ -216,6 +216,56 @@ test_target_failures_by_list(void **state)
 	assert_true(br_target_failure(&retry, &o));
 }
 
+/* What is said in words wins over every list and every status. */
+static void
+test_throttle_text(void **state)
+{
+	const struct br_verdict_rules lists[] = {no_rules,
+	    rules_of("1xx", NULL, NULL, NULL),
+	    rules_of("403", NULL, "5xx", NULL),
+	    rules_of(NULL, NULL, "200", NULL)};
+	struct br_outcome o;
+
+	(void)state;
+	for (int code = 100; code <= 999; code++)
+		for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+			o = answer(code);
+			o.throttle_text = true;
+			if (br_verdict(&lists[i], &o) != BR_AGAIN ||
+			    !br_target_failure(&lists[i], &o) ||
+			    !br_throttled(&lists[i], &o))
+				fail_msg("status %d, list %zu", code, i);
+			assert_string_equal(br_outcome_class(&o), "throttled");
+			assert_string_equal(br_dead_reason(&lists[i], &o),
+			    "http-retries-exhausted");
+		}
+	/* Half of an answer has no body. */
+	o = broken(BR_TRANSPORT_RESET);
+	o.throttle_text = true;
+	assert_false(br_throttled(&no_rules, &o));
+	assert_string_equal(br_outcome_class(&o), "reset");
+	o.transport = BR_TRANSPORT_FORBIDDEN;
+	assert_int_equal(br_verdict(&no_rules, &o), BR_NEVER);
+}
+
+static void
+test_throttled_by_status(void **state)
+{
+	const struct br_verdict_rules rules = rules_of(NULL, NULL, NULL, "429");
+	struct br_outcome o;
+
+	(void)state;
+	for (int code = 100; code <= 999; code++) {
+		o = answer(code);
+		assert_int_equal(br_throttled(&rules, &o), code == 429);
+		assert_false(br_throttled(&no_rules, &o));
+		o.retry_after_given = true;
+		assert_int_equal(
+		    br_throttled(&rules, &o), code == 429 || code == 503);
+		assert_int_equal(br_throttled(&no_rules, &o), code == 503);
+	}
+}
+
 static void
 test_dead_reasons(void **state)
 {
@@ -301,6 +351,8 @@ main(void)
 	    cmocka_unit_test(test_target_failures_by_status),
 	    cmocka_unit_test(test_target_failures_by_transport),
 	    cmocka_unit_test(test_target_failures_by_list),
+	    cmocka_unit_test(test_throttle_text),
+	    cmocka_unit_test(test_throttled_by_status),
 	    cmocka_unit_test(test_dead_reasons),
 	    cmocka_unit_test(test_classes),
 	    cmocka_unit_test(test_transport_names),
