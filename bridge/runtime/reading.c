@@ -18,6 +18,7 @@ struct br_reading {
 	struct br_parts *parts;
 	struct br_pool *pool;
 	struct br_intake *intake;
+	struct br_registry *registry; /* NULL: none */
 	struct br_refill refill;
 	bool more;  /* the record queue may hold something */
 	bool full;  /* back-pressure: nothing is read */
@@ -51,6 +52,13 @@ br_reading_free(struct br_reading *r)
 		return;
 	br_intake_free(r->intake);
 	free(r);
+}
+
+void
+br_reading_use(struct br_reading *r, struct br_registry *registry)
+{
+	r->registry = registry;
+	br_intake_use(r->intake, registry);
 }
 
 void
@@ -146,6 +154,10 @@ take_record(
 	case BR_INTAKE_HOLD:
 		hold_for_url(r, part, record, host);
 		break;
+	case BR_INTAKE_WAIT:
+		br_parts_hold_schema(r->parts, part, record->offset,
+		    br_intake_schema(r->intake));
+		break;
 	}
 	return false;
 }
@@ -181,6 +193,8 @@ br_reading_pass(struct br_reading *r, int64_t now_ms)
 	struct br_read batch[BATCH];
 	struct br_ref *refs[BATCH];
 
+	if (r->registry != NULL)
+		br_parts_release_schemas(r->parts, r->registry);
 	for (int i = 0; i < BATCHES && r->more && has_room(r); i++) {
 		size_t count = br_consumer_read(r->consumer, batch, BATCH);
 		size_t made = 0;

@@ -16,6 +16,7 @@
 #include "bridge/kafka/consumer.h"
 #include "bridge/runtime/alarms.h"
 #include "bridge/runtime/pool.h"
+#include "bridge/source/registry.h"
 
 /*
  * Life of an assignment. Legal moves: ASKING to STARTING, READING, HELD;
@@ -52,7 +53,9 @@ struct br_part {
 	bool reading;        /* the client reads it */
 	bool paused;         /* too many open events */
 	bool gap;            /* HELD for a position that is not in the log */
-	char why[400];       /* HELD */
+	bool awaits;         /* HELD for `schema` */
+	struct br_schema_key schema;
+	char why[400]; /* HELD */
 };
 
 struct br_parts;
@@ -77,6 +80,14 @@ void br_parts_read(
 
 /* Nothing more is read of this partition until the cure; `why` for people. */
 void br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why);
+
+/* The same until a schema is here, or known not to be. It goes on with the
+ * record at `offset`. */
+void br_parts_hold_schema(struct br_parts *ps, struct br_part *part,
+    int64_t offset, const struct br_schema_key *schema);
+/* Lets those go on whose schema need not be waited for any more. */
+void br_parts_release_schemas(
+    struct br_parts *ps, struct br_registry *registry);
 
 /* References went to the engine, or came back and settled, or were dropped. */
 void br_parts_opened(struct br_part *part, struct br_ref *ref);
