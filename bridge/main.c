@@ -6,11 +6,13 @@
 #include "bridge/admin/server.h"
 #include "bridge/commands/check.h"
 #include "bridge/commands/demo.h"
+#include "bridge/commands/explain.h"
 #include "bridge/commands/run.h"
 #include "bridge/config/loader.h"
 #include "bridge/http/client.h"
 #include "bridge/kafka/topics.h"
 #include "bridge/runtime/bridge.h"
+#include "bridge/source/avro_schema.h"
 
 static const char help[] =
     "outbox-bridge delivers Debezium outbox events from Kafka as idempotent\n"
@@ -21,6 +23,10 @@ static const char help[] =
     "\n"
     "  run -c FILE     deliver until TERM or INT (a second one ends at once)\n"
     "  check -c FILE   check the configuration and print what is in effect\n"
+    "  explain -c FILE TOPIC:PARTITION:OFFSET\n"
+    "  explain -c FILE --file RECORD.json\n"
+    "                  what would be done with a record, and why; sends\n"
+    "                  nothing (--json: for a program)\n"
     "  demo            show all of it on one machine, without Kafka\n"
     "  --version       versions of the program and its libraries\n"
     "  --help          this text\n"
@@ -37,15 +43,17 @@ static const struct {
 } commands[] = {
     {"run", br_command_run},
     {"check", br_command_check},
+    {"explain", br_command_explain},
     {"demo", br_command_demo},
 };
 
 static int
 version(void)
 {
-	(void)printf("outbox-bridge %s\n%s\n%s\n%s\nlibmicrohttpd %s\n", BRIDGE_VERSION,
-	    br_kafka_version(), br_http_version(), br_config_version(),
-	    br_admin_version());
+	(void)printf("outbox-bridge %s\n%s\n%s\navro-c %s\n%s\n"
+	             "libmicrohttpd %s\n",
+	    BRIDGE_VERSION, br_kafka_version(), br_http_version(),
+	    br_avro_version(), br_config_version(), br_admin_version());
 	return BR_EXIT_OK;
 }
 

@@ -47,17 +47,12 @@ print_faults(const char *text)
 }
 
 struct br_config *
-br_setup_config(int argc, char **argv, const char *usage, int *status)
+br_setup_load(const char *file, int *status)
 {
-	const char *file = find_file(argc, argv, usage);
 	struct br_buffer faults = {0};
-	struct br_config *config;
+	struct br_config *config = br_config_load(file, &faults);
 
-	*status = BR_EXIT_USAGE;
-	if (file == NULL)
-		return NULL;
 	*status = BR_EXIT_CONFIG;
-	config = br_config_load(file, &faults);
 	if (config != NULL && !br_properties_check(config, &faults)) {
 		br_config_free(config);
 		config = NULL;
@@ -66,4 +61,13 @@ br_setup_config(int argc, char **argv, const char *usage, int *status)
 		print_faults(faults.data);
 	br_buffer_free(&faults);
 	return config;
+}
+
+struct br_config *
+br_setup_config(int argc, char **argv, const char *usage, int *status)
+{
+	const char *file = find_file(argc, argv, usage);
+
+	*status = BR_EXIT_USAGE;
+	return file != NULL ? br_setup_load(file, status) : NULL;
 }

@@ -132,6 +132,30 @@ check_key_headers(struct br_load *l)
 	    BR_CONFIG_KEY_HEADERS);
 }
 
+/* Schemas come from somewhere, and one way to say who asks is enough. */
+static void
+check_registry(struct br_load *l)
+{
+	const struct br_config *c = l->config;
+	bool avro = c->source.format == BR_FORMAT_AVRO;
+
+	for (size_t i = 0; i < c->source.format_count; i++)
+		avro = avro || c->source.formats[i].format == BR_FORMAT_AVRO;
+	if (avro && c->registry.url.count == 0 &&
+	    *c->registry.apicurio_url == '\0' && !failed(l, "registry.url") &&
+	    !failed(l, "registry.apicurio_url"))
+		br_load_fault(l, line_of(l, "source.format", "source.formats"),
+		    "registry.url",
+		    "the format avro needs a schema registry; set "
+		    "registry.url");
+	if (*c->registry.token != '\0' && *c->registry.user != '\0')
+		br_load_fault(l, line_of(l, "registry.token", NULL),
+		    "registry.token",
+		    "there is a user as well; the registry takes either "
+		    "registry.token, or registry.user with "
+		    "registry.password");
+}
+
 void
 br_load_combine(struct br_load *l)
 {
@@ -140,4 +164,5 @@ br_load_combine(struct br_load *l)
 	check_properties(l);
 	check_route_names(l);
 	check_destination(l);
+	check_registry(l);
 }

@@ -142,3 +142,15 @@ br_config_property_line(const struct br_config *c, size_t item, bool *secret)
 	*secret = notes->properties[item] != 0;
 	return notes->property_lines[item];
 }
+
+bool
+br_config_url_referenced(const struct br_config *c, int route)
+{
+	const struct br_config_notes *notes = c->notes;
+	size_t row;
+
+	if (route >= 0)
+		return notes->routes != NULL && notes->routes[route];
+	row = br_table_find("delivery.url");
+	return (notes->keys[row] & BR_NOTE_REFERENCED) != 0;
+}

@@ -52,6 +52,8 @@ text_value(const struct br_key *key, const char *text, bool referenced,
 		br_secrets_mask_url(text, referenced, &masked);
 	else if (strcmp(key->path, "kafka.properties") == 0)
 		br_secrets_mask_property(text, referenced, &masked);
+	else if ((key->flags & BR_KEY_HIDDEN) != 0 && *text != '\0')
+		br_buffer_str(&masked, "***");
 	else if ((key->flags & BR_KEY_SECRET) != 0 && referenced)
 		br_buffer_str(&masked, "***");
 	else
@@ -295,30 +297,48 @@ line(const struct br_config *c, size_t row, const char *indent,
 	    out, ";  // %s\n", (notes & BR_NOTE_SET) != 0 ? "set" : "default");
 }
 
+/* The groups that are open while the table is printed. */
+struct open_groups {
+	size_t count;
+	const char *path[2]; /* of a key inside, and how much of it is group */
+	size_t len[2];
+};
+
+/* Closes what the key does not stand in, and opens what it does. */
+static void
+enter(struct open_groups *g, const char *path, struct br_buffer *out)
+{
+	size_t keep = 0;
+
+	while (
+	    keep < g->count && strncmp(path, g->path[keep], g->len[keep]) == 0)
+		keep++;
+	while (g->count > keep)
+		br_buffer_format(out, "%*s};\n", (int)(2 * --g->count), "");
+	while (g->count < 2) {
+		size_t from = g->count > 0 ? g->len[g->count - 1] : 0;
+		size_t len = strcspn(path + from, ".");
+
+		if (path[from + len] == '\0')
+			break;
+		br_buffer_format(out, "%*s%.*s = {\n", (int)(2 * g->count), "",
+		    (int)len, path + from);
+		g->path[g->count] = path;
+		g->len[g->count++] = from + len + 1;
+	}
+}
+
 void
 br_config_print(const struct br_config *c, struct br_buffer *out)
 {
-	const char *open = NULL;
-	size_t open_len = 0;
+	static const char *const indents[] = {"", "  ", "    "};
+	struct open_groups open = {.count = 0};
 
 	for (size_t i = 0; i < br_table_count(); i++) {
-		const char *path = br_table_at(i)->path;
-		size_t len = strcspn(path, ".");
-
 		if (!br_table_is_within(br_table_at(i), ""))
 			continue;
-		if (open != NULL &&
-		    (len != open_len || memcmp(path, open, len) != 0)) {
-			br_buffer_str(out, "};\n");
-			open = NULL;
-		}
-		if (open == NULL && path[len] == '.') {
-			open = path;
-			open_len = len;
-			br_buffer_format(out, "%.*s = {\n", (int)len, path);
-		}
-		line(c, i, open != NULL ? "  " : "", out);
+		enter(&open, br_table_at(i)->path, out);
+		line(c, i, indents[open.count], out);
 	}
-	if (open != NULL)
-		br_buffer_str(out, "};\n");
+	enter(&open, "", out);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bridge/config/check.h"
+#include "table_parts.h"
 
 #define YEAR_MS INT64_C(31536000000)
 #define INT_MS INT64_C(2147483647) /* what poll(2) and libcurl can wait */
@@ -14,25 +15,10 @@
 	.offset = offsetof(struct br_config, member),                          \
 	.size = sizeof(((struct br_config *)0)->member)
 #define AT_ROUTE(member) .offset = offsetof(struct br_route_rules, member)
-#define AT_FORMAT(member)                                                      \
-	.offset = offsetof(struct br_topic_format, member),                    \
-	.size = sizeof(((struct br_topic_format *)0)->member)
 
-/* Those marked `later` are formats of the design that come with a later
- * version: take the mark off (and extend enum br_format) when one is read. */
-static const struct br_key_name format_names[] = {
-    {"auto", BR_FORMAT_AUTO, false}, {"string", BR_FORMAT_STRING, false},
-    {"json", BR_FORMAT_JSON, false},
-    {"json_schema", BR_FORMAT_JSON_SCHEMA, false},
-    {"bytes", BR_FORMAT_BYTES, false}, {"avro", 0, true}, {"envelope", 0, true},
-    {"flattened", 0, true}, {"cloudevents", 0, true}, {"goldengate", 0, true},
-    {NULL, 0, false}};
 static const struct br_key_name on_gap_names[] = {
     {"stop", BR_ON_GAP_STOP, false}, {"earliest", BR_ON_GAP_EARLIEST, false},
     {NULL, 0, false}};
-static const struct br_key_name on_null_names[] = {
-    {"dlq", BR_ON_NULL_DLQ, false}, {"skip", BR_ON_NULL_SKIP, false},
-    {"send_empty", BR_ON_NULL_SEND_EMPTY, false}, {NULL, 0, false}};
 static const struct br_key_name order_names[] = {{"key", BR_ORDER_KEY, false},
     {"partition", BR_ORDER_PARTITION, false}, {"none", BR_ORDER_NONE, false},
     {NULL, 0, false}};
@@ -49,7 +35,7 @@ static const struct br_key_name log_format_names[] = {
     {"logfmt", false, false}, {"json", true, false}, {NULL, 0, false}};
 
 /* clang-format off: a key takes two to four lines, not nine. */
-static const struct br_key table[] = {
+static const struct br_key first[] = {
     /* kafka */
     {.path = "kafka.brokers",
         .type = BR_KEY_STRING,
@@ -126,73 +112,9 @@ static const struct br_key table[] = {
         .example = "security.protocol=SASL_SSL",
         .check = br_check_property,
         .help = "properties of librdkafka, \"name=value\""},
-    /* source */
-    {.path = "source.format",
-        .type = BR_KEY_ENUM,
-        AT(source.format),
-        .preset = "auto",
-        .names = format_names,
-        .help = "how the events are written"},
-    {.path = "source.formats",
-        .type = BR_KEY_GROUPS,
-        .offset = offsetof(struct br_config, source.formats),
-        .count_offset = offsetof(struct br_config, source.format_count),
-        .size = sizeof(struct br_topic_format),
-        .example = "{ topic = \"legacy.*\"; format = \"string\"; }",
-        .help = "a format of its own for some topics"},
-    {.path = "source.formats[].topic",
-        .type = BR_KEY_STRING,
-        AT_FORMAT(topic),
-        .flags = BR_KEY_REQUIRED,
-        .preset = "",
-        .example = "legacy.*",
-        .check = br_check_pattern,
-        .help = "name or pattern"},
-    {.path = "source.formats[].format",
-        .type = BR_KEY_ENUM,
-        AT_FORMAT(format),
-        .flags = BR_KEY_REQUIRED,
-        .preset = "auto",
-        .names = format_names,
-        .help = "how the events of these topics are written"},
-    {.path = "source.skip_topics",
-        .type = BR_KEY_STRINGS,
-        AT(source.skip_topics),
-        .preset = "^__debezium-heartbeat",
-        .check = br_check_pattern,
-        .help = "topics whose records are no events: skipped and counted"},
-    {.path = "source.on_null_payload",
-        .type = BR_KEY_ENUM,
-        AT(source.on_null_payload),
-        .preset = "dlq",
-        .names = on_null_names,
-        .help = "what to do with an event without payload"},
-    {.path = "source.type_headers",
-        .type = BR_KEY_STRINGS,
-        AT(source.type_headers),
-        .preset = "eventType,type,event_type",
-        .help = "headers that hold the event type, first found wins"},
-    {.path = "source.envelope_fields",
-        .type = BR_KEY_STRINGS,
-        AT(source.envelope_fields),
-        .preset = "eventType,type,target_url,targetUrl,max_retries,maxRetries,"
-                  "idempotency_key",
-        .help = "fields that may stand beside the payload in the value"},
-    {.path = "source.allow_offset_key",
-        .type = BR_KEY_BOOLEAN,
-        AT(source.allow_offset_key),
-        .preset = "false",
-        .help = "make the key from topic, partition and offset"},
-    {.path = "source.strict_fields",
-        .type = BR_KEY_BOOLEAN,
-        AT(source.strict_fields),
-        .preset = "false",
-        .help = "an unusable max_retries is an error, not the default"},
-    {.path = "source.unavailable_value",
-        .type = BR_KEY_STRING,
-        AT(source.unavailable_value),
-        .preset = "__debezium_unavailable_value",
-        .help = "what Debezium writes for a value it did not get"},
+};
+
+static const struct br_key last[] = {
     /* delivery */
     {.path = "delivery.connections",
         .type = BR_KEY_INTEGER,
@@ -519,25 +441,51 @@ static const struct br_key table[] = {
 };
 /* clang-format on */
 
-#define COUNT (sizeof(table) / sizeof(table[0]))
+/* The keys in the order in which they are printed. */
+static const struct {
+	const struct br_key *keys;
+	const size_t *count; /* NULL: `own` */
+	size_t own;
+} parts[] = {
+    {first, NULL, sizeof(first) / sizeof(first[0])},
+    {br_table_source, &br_table_source_count, 0},
+    {last, NULL, sizeof(last) / sizeof(last[0])},
+    {br_table_registry, &br_table_registry_count, 0},
+};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static size_t
+part_count(size_t part)
+{
+	return parts[part].count != NULL ? *parts[part].count : parts[part].own;
+}
 
 size_t
 br_table_count(void)
 {
-	return COUNT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < PARTS; i++)
+		n += part_count(i);
+	return n;
 }
 
 const struct br_key *
 br_table_at(size_t i)
 {
-	return &table[i];
+	size_t part = 0;
+
+	while (part + 1 < PARTS && i >= part_count(part))
+		i -= part_count(part++);
+	return &parts[part].keys[i];
 }
 
 size_t
 br_table_find(const char *path)
 {
-	for (size_t i = 0; i < COUNT; i++)
-		if (strcmp(table[i].path, path) == 0)
+	for (size_t i = 0, n = br_table_count(); i < n; i++)
+		if (strcmp(br_table_at(i)->path, path) == 0)
 			return i;
 	return BR_TABLE_NONE;
 }
@@ -558,8 +506,8 @@ below(const struct br_key *key, const char *path)
 bool
 br_table_is_group(const char *path)
 {
-	for (size_t i = 0; i < COUNT; i++)
-		if (below(&table[i], path) != NULL)
+	for (size_t i = 0, n = br_table_count(); i < n; i++)
+		if (below(br_table_at(i), path) != NULL)
 			return true;
 	return false;
 }

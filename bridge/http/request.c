@@ -148,3 +148,41 @@ br_request_build(const struct br_request_rules *rules,
 	add_content_type(out, event->content_type);
 	add_trace(out, event);
 }
+
+/* As libcurl writes it: the host as the URL spells it, and its port unless it
+ * is the scheme's own. */
+static void
+write_host(const char *url, char *out, size_t size)
+{
+	const char *host = strstr(url, "://") + 3;
+	size_t len = strcspn(host, "/?#");
+	const char *standard = strncmp(url, "https", 5) == 0 ? ":443" : ":80";
+	size_t n = strlen(standard);
+
+	if (len > n && memcmp(host + len - n, standard, n) == 0)
+		len -= n;
+	(void)snprintf(out, size, "%.*s", (int)len, host);
+}
+
+static void
+list(struct br_request_wire *out, const char *name, const char *value)
+{
+	out->header[out->count++] =
+	    (struct br_http_header){.name = name, .value = value};
+}
+
+void
+br_request_list(const struct br_request *request, struct br_request_wire *out)
+{
+	const struct br_http_request *http = &request->http;
+
+	out->count = 0;
+	write_host(http->url, out->host, sizeof(out->host));
+	(void)snprintf(
+	    out->length, sizeof(out->length), "%zu", http->body.len);
+	list(out, "Host", out->host);
+	list(out, "User-Agent", BR_HTTP_USER_AGENT);
+	for (size_t i = 0; i < http->header_count; i++)
+		list(out, http->headers[i].name, http->headers[i].value);
+	list(out, "Content-Length", out->length);
+}

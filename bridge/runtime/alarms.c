@@ -20,6 +20,7 @@ static const struct {
     [BR_ALARM_DLQ_UNAVAILABLE] = {"dlq_unavailable", true},
     [BR_ALARM_DLQ_TOO_LARGE] = {"dlq_too_large", true},
     [BR_ALARM_EVENT_URLS_EMPTY] = {"event_urls_empty", true},
+    [BR_ALARM_REGISTRY_DOWN] = {"registry_down", true},
     [BR_ALARM_TARGET_CLOSED] = {"target_closed", false},
     [BR_ALARM_BUFFER_FILLING] = {"buffer_filling", false},
     [BR_ALARM_BUFFER_PARKED] = {"buffer_parked", false},

@@ -15,12 +15,14 @@
 #include "bridge/kafka/consumer.h"
 #include "bridge/runtime/alarms.h"
 #include "bridge/runtime/burial.h"
+#include "bridge/runtime/lookup.h"
 #include "bridge/runtime/parts.h"
 #include "bridge/runtime/pool.h"
 #include "bridge/runtime/prepare.h"
 #include "bridge/runtime/pressure.h"
 #include "bridge/runtime/reading.h"
 #include "bridge/runtime/reload.h"
+#include "bridge/source/registry_ask.h"
 
 #define GAUGES_MS 1000
 
@@ -37,8 +39,9 @@ struct br_bridge {
 	struct br_burial *burial;
 	struct br_reading *reading;
 	struct br_pressure pressure;
-	int wake_fd;    /* workers: something settled */
-	int control_fd; /* stop and reload */
+	struct br_lookup *lookup; /* NULL: no schema registry */
+	int wake_fd;              /* workers: something settled */
+	int control_fd;           /* stop and reload */
 	atomic_bool stop;
 	atomic_bool reload;
 	atomic_bool ready;
@@ -117,6 +120,13 @@ make_rooms(struct br_bridge *b, int *status, struct br_error *err)
 	    b->config, b->consumer, b->parts, b->pool, &b->pressure, err);
 	if (b->reading == NULL)
 		return false;
+	if (br_registry_configured(&b->config->registry)) {
+		b->lookup =
+		    br_lookup_new(b->config, b->alarms, b->wake_fd, err);
+		if (b->lookup == NULL)
+			return false;
+		br_reading_use(b->reading, br_lookup_registry(b->lookup));
+	}
 	if (b->config->admin.host[0] != '\0') {
 		struct br_admin_source source = {b, admin_ready, admin_refresh};
 
@@ -185,6 +195,7 @@ br_bridge_free(struct br_bridge *b)
 	br_parts_free(b->parts);
 	br_pool_free(b->pool);
 	br_reading_free(b->reading);
+	br_lookup_free(b->lookup);
 	br_alarms_free(b->alarms);
 	if (b->wake_fd >= 0)
 		(void)close(b->wake_fd);
@@ -427,7 +438,7 @@ wait_for_anything(struct br_bridge *b, int64_t until_ms)
 static void
 loop(struct br_bridge *b)
 {
-	int64_t parts_ms, burial_ms;
+	int64_t due_ms, parts_ms, burial_ms;
 
 	while (b->phase != ENDED) {
 		int64_t now_ms = br_clock_mono_ms();
@@ -440,6 +451,7 @@ loop(struct br_bridge *b)
 		parts_ms = br_parts_step(b->parts, now_ms);
 		if (br_parts_any_gone(b->parts))
 			br_burial_forget_gone(b->burial);
+		due_ms = br_lookup_step(b->lookup, now_ms);
 		if (b->phase == RUNNING)
 			br_reading_pass(b->reading, now_ms);
 		gauges(b, now_ms);
@@ -449,8 +461,9 @@ loop(struct br_bridge *b)
 			step_end(b, now_ms);
 		if (b->phase == ENDED)
 			break;
-		wait_for_anything(
-		    b, burial_ms < parts_ms ? burial_ms : parts_ms);
+		if (burial_ms < due_ms)
+			due_ms = burial_ms;
+		wait_for_anything(b, parts_ms < due_ms ? parts_ms : due_ms);
 	}
 }
 

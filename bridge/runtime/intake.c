@@ -25,6 +25,7 @@ struct br_intake {
 	char offset_key[300];
 	struct br_buffer type, aggregate; /* scratch */
 	struct told *told;                /* what was said once about a topic */
+	struct br_schema_key schema;      /* that a record waits for */
 };
 
 /* A topic and a text (static) that was logged for it. */
@@ -39,6 +40,8 @@ struct aim {
 	const char *url;
 	const char *target;
 	const char *route;
+	int route_index; /* -1: none matches */
+	bool route_url;  /* `url` is the route's */
 	bool from_event;
 	bool literal;
 	const char *reason; /* a dead letter */
@@ -120,6 +123,18 @@ br_intake_free(struct br_intake *in)
 	br_hosts_free(in->hosts);
 	br_decoder_free(in->decoder);
 	free(in);
+}
+
+void
+br_intake_use(struct br_intake *in, struct br_registry *registry)
+{
+	br_decoder_use(in->decoder, registry);
+}
+
+const struct br_schema_key *
+br_intake_schema(const struct br_intake *in)
+{
+	return &in->schema;
 }
 
 void
@@ -224,9 +239,11 @@ aim_event(struct br_intake *in, const struct br_record *record,
 		facts.host = url->host;
 	route = br_routes_match(in->routes, &facts);
 	aim->route = route >= 0 ? in->config->routes[route].name : "";
+	aim->route_index = route;
 	if (own)
 		return aim_at_event_url(in, d->target_url, aim, url, err);
-	if (route >= 0 && in->route[route].url != NULL)
+	aim->route_url = route >= 0 && in->route[route].url != NULL;
+	if (aim->route_url)
 		place = &in->route[route];
 	if (place->url == NULL) {
 		refuse(aim, "no-route",
@@ -393,43 +410,92 @@ add_offset_key(
 	d->idempotency_key = br_slice_str(in->offset_key);
 }
 
+/* Everything that is found out about a record; `aim` points into the rest. */
+struct judged {
+	struct br_decoded d;
+	struct aim aim;
+	struct br_url url;
+	struct br_error err;
+};
+
+/* What becomes of the record; counts and logs nothing. */
+static enum br_intake_result
+judge(struct br_intake *in, const struct br_record *record,
+    struct br_origins *origins, struct judged *j)
+{
+	j->aim = (struct aim){.route = "", .route_index = -1};
+	br_decode_explained(in->decoder, record, &j->d, origins);
+	switch (j->d.result) {
+	case BR_DECODE_WAIT:
+		in->schema = j->d.schema;
+		return BR_INTAKE_WAIT;
+	case BR_DECODE_SKIP:
+		return BR_INTAKE_SKIP;
+	case BR_DECODE_DEAD:
+		j->aim.reason = j->d.reason;
+		j->aim.detail = j->d.detail;
+		j->aim.stage = j->d.stage;
+		return BR_INTAKE_EVENT;
+	case BR_DECODE_DELIVER:
+		break;
+	}
+	if (j->d.offset_key)
+		add_offset_key(in, record, &j->d);
+	return aim_event(in, record, &j->d, &j->aim, &j->url, &j->err)
+	           ? BR_INTAKE_EVENT
+	           : BR_INTAKE_HOLD;
+}
+
+/* Counts and logs a record that is no event. */
+static void
+pass(const struct br_record *record, const struct br_decoded *d)
+{
+	br_metric_add_label(BR_M_SKIPPED, d->reason, 1);
+	if (br_log_on(BR_DEBUG))
+		BR_LOG(BR_DEBUG, "record skipped",
+		    br_kv_str("topic", record->topic),
+		    br_kv_int("partition", record->partition),
+		    br_kv_int("offset", record->offset),
+		    br_kv_str("reason", d->reason));
+}
+
 enum br_intake_result
 br_intake_take(struct br_intake *in, const struct br_record *record,
     struct br_sched_part *part, struct br_ref **ref, char *host,
     size_t host_size)
 {
-	struct br_decoded d;
-	struct aim aim = {.route = ""};
-	struct br_error err = {{0}};
-	struct br_url url = {0};
+	struct judged j;
+	enum br_intake_result result = judge(in, record, NULL, &j);
 
-	br_decode(in->decoder, record, &d);
-	if (d.hint != NULL)
-		tell_once(in, record->topic, "hint", d.hint);
-	if (d.result == BR_DECODE_DELIVER)
-		tell_once(in, record->topic, "format", d.format);
-	if (d.result == BR_DECODE_SKIP) {
-		br_metric_add_label(BR_M_SKIPPED, d.reason, 1);
-		if (br_log_on(BR_DEBUG))
-			BR_LOG(BR_DEBUG, "record skipped",
-			    br_kv_str("topic", record->topic),
-			    br_kv_int("partition", record->partition),
-			    br_kv_int("offset", record->offset),
-			    br_kv_str("reason", d.reason));
-		return BR_INTAKE_SKIP;
-	}
-	if (d.result == BR_DECODE_DEAD) {
-		aim.reason = d.reason;
-		aim.detail = d.detail;
-		aim.stage = d.stage;
-	} else {
-		if (d.offset_key)
-			add_offset_key(in, record, &d);
-		if (!aim_event(in, record, &d, &aim, &url, &err)) {
-			(void)snprintf(host, host_size, "%s", url.target);
-			return BR_INTAKE_HOLD;
-		}
-	}
-	*ref = make_ref(in->config, record, &d, &aim, part);
-	return BR_INTAKE_EVENT;
+	if (result == BR_INTAKE_WAIT)
+		return result;
+	if (j.d.hint != NULL)
+		tell_once(in, record->topic, "hint", j.d.hint);
+	if (j.d.result == BR_DECODE_DELIVER)
+		tell_once(in, record->topic, "format", j.d.format);
+	if (result == BR_INTAKE_SKIP)
+		pass(record, &j.d);
+	else if (result == BR_INTAKE_HOLD)
+		(void)snprintf(host, host_size, "%s", j.url.target);
+	else
+		*ref = make_ref(in->config, record, &j.d, &j.aim, part);
+	return result;
+}
+
+void
+br_intake_look(struct br_intake *in, const struct br_record *record,
+    struct br_intake_view *view)
+{
+	struct judged j;
+
+	*view = (struct br_intake_view){.route = -1};
+	view->result = judge(in, record, &view->origins, &j);
+	view->decoded = j.d;
+	view->route = j.aim.route_index;
+	view->route_url = j.aim.route_url;
+	if (view->result == BR_INTAKE_HOLD)
+		(void)snprintf(
+		    view->host, sizeof(view->host), "%s", j.url.target);
+	if (view->result == BR_INTAKE_EVENT)
+		view->ref = make_ref(in->config, record, &j.d, &j.aim, NULL);
 }

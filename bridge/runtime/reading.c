@@ -21,6 +21,7 @@ struct br_reading {
 	struct br_parts *parts;
 	struct br_pool *pool;
 	struct br_intake *intake;
+	struct br_registry *registry; /* NULL: none */
 	struct br_refill refill;
 	struct br_pressure *pressure;
 	uint64_t open; /* bytes of open events */
@@ -62,6 +63,13 @@ br_reading_free(struct br_reading *r)
 	br_intake_free(r->intake);
 	br_watch_free(r->watch);
 	free(r);
+}
+
+void
+br_reading_use(struct br_reading *r, struct br_registry *registry)
+{
+	r->registry = registry;
+	br_intake_use(r->intake, registry);
 }
 
 void
@@ -159,6 +167,10 @@ take_record(
 	case BR_INTAKE_HOLD:
 		hold_for_url(r, part, record, host);
 		break;
+	case BR_INTAKE_WAIT:
+		br_parts_hold_schema(r->parts, part, record->offset,
+		    br_intake_schema(r->intake));
+		break;
 	}
 	return false;
 }
@@ -230,6 +242,8 @@ read_batch(struct br_reading *r, int64_t now_ms)
 void
 br_reading_pass(struct br_reading *r, int64_t now_ms)
 {
+	if (r->registry != NULL)
+		br_parts_release_schemas(r->parts, r->registry);
 	for (int i = 0; i < BATCHES && has_room(r) && r->more; i++) {
 		read_batch(r, now_ms);
 		br_parts_throttle(r->parts);

@@ -96,7 +96,7 @@ br_start_alarms(struct br_parts *ps)
 		/* Corrupt: also while it is tried again. */
 		if (part->corrupt || (part->state == BR_PART_HELD && part->gap))
 			gap = part;
-		else if (part->state == BR_PART_HELD)
+		else if (part->state == BR_PART_HELD && !part->awaits)
 			url = part;
 	}
 	br_alarms_set(
@@ -117,6 +117,46 @@ br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why)
 	                         part->partition, true, &err))
 		BR_LOG(BR_WARN, "pause failed", br_kv_str("because", err.text));
 	br_start_alarms(ps);
+}
+
+/* Says that a partition begins or ends to wait for a schema. */
+static void
+log_schema(const struct br_part *part, const char *msg)
+{
+	char text[BR_SCHEMA_KEY_TEXT];
+
+	br_schema_key_text(&part->schema, text);
+	BR_LOG(BR_INFO, msg, br_kv_str("topic", part->topic),
+	    br_kv_int("partition", part->partition),
+	    br_kv_int("offset", part->ledger.next), br_kv_str("schema", text));
+}
+
+void
+br_parts_hold_schema(struct br_parts *ps, struct br_part *part, int64_t offset,
+    const struct br_schema_key *schema)
+{
+	/* Records before it were passed; gaps in the log are no records. */
+	br_ledger_pass(&part->ledger, offset);
+	part->awaits = true;
+	part->schema = *schema;
+	log_schema(part, "partition waits for a schema");
+	br_parts_hold(ps, part, "its schema is asked for");
+}
+
+void
+br_parts_release_schemas(struct br_parts *ps, struct br_registry *registry)
+{
+	struct br_avro_schema *schema;
+	const char *why;
+
+	for (struct br_part *part = ps->first; part != NULL; part = part->next)
+		if (part->state == BR_PART_HELD && part->awaits &&
+		    br_registry_find(registry, &part->schema, &schema, &why) !=
+		        BR_SCHEMA_WAIT) {
+			part->awaits = false;
+			log_schema(part, "partition goes on");
+			br_start_read(ps, part);
+		}
 }
 
 /* The brokers do not know the partition: nothing of this epoch is committed

@@ -25,9 +25,14 @@ struct br_decoder {
 	struct plan plans[PLANS];
 	size_t plan_count;
 	struct br_pattern **skip;
+	struct br_pattern **tables;
 	struct br_pattern **formats;
 	const struct br_slice **header;
 	struct br_json_value *member;
+	struct br_columns *columns;
+	struct br_schemas *schemas;
+	struct br_row row;
+	struct br_avro *avro;
 	struct br_slice placeholder;
 	struct br_slice placeholder64;
 	char *placeholder64_text;
@@ -49,6 +54,18 @@ compile(const char *text)
 {
 	struct br_error err;
 	struct br_pattern *p = br_pattern_new(text, &err);
+
+	if (p == NULL)
+		abort();
+	return p;
+}
+
+/* Databases differ in the case in which they tell the same name. */
+static struct br_pattern *
+compile_any_case(const char *text)
+{
+	struct br_error err;
+	struct br_pattern *p = br_pattern_new_any_case(text, &err);
 
 	if (p == NULL)
 		abort();
@@ -94,6 +111,12 @@ br_decoder_new(const struct br_config *config)
 	d->formats = allocate(source->format_count, sizeof(*d->formats));
 	for (size_t i = 0; i < source->format_count; i++)
 		d->formats[i] = compile(source->formats[i].topic);
+	d->columns = br_columns_new(&source->columns);
+	d->schemas = br_schemas_new();
+	d->avro = br_avro_new(config);
+	d->tables = allocate(source->tables.count, sizeof(*d->tables));
+	for (size_t i = 0; i < source->tables.count; i++)
+		d->tables[i] = compile_any_case(source->tables.item[i]);
 	if (source->unavailable_value != NULL &&
 	    source->unavailable_value[0] != '\0') {
 		d->placeholder = br_slice_str(source->unavailable_value);
@@ -123,6 +146,12 @@ br_decoder_free(struct br_decoder *d)
 		br_pattern_free(d->skip[i]);
 	for (size_t i = 0; i < d->config->source.format_count; i++)
 		br_pattern_free(d->formats[i]);
+	for (size_t i = 0; i < d->config->source.tables.count; i++)
+		br_pattern_free(d->tables[i]);
+	br_columns_free(d->columns);
+	br_schemas_free(d->schemas);
+	br_avro_free(d->avro);
+	free(d->tables);
 	free(d->skip);
 	free(d->formats);
 	free(d->header);
@@ -131,6 +160,12 @@ br_decoder_free(struct br_decoder *d)
 	br_names_free(d->names);
 	br_arena_free(&d->arena);
 	free(d);
+}
+
+void
+br_decoder_use(struct br_decoder *d, struct br_registry *registry)
+{
+	br_avro_use(d->avro, registry);
 }
 
 static struct plan
@@ -224,12 +259,9 @@ no_payload(struct br_draft *d, const char *reason, struct br_payload *p)
 static bool
 null_payload(struct br_draft *d, struct br_payload *p)
 {
-	const struct br_slice *op = d->header[BR_SLOT_OP];
-	bool deleted =
-	    op != NULL && (br_slice_eq(*op, br_slice_str("d")) ||
-	                      br_slice_eq(*op, br_slice_str("\"d\"")));
+	struct br_field op = br_header_field(d, BR_SLOT_OP);
 
-	if (!d->has_key || deleted)
+	if (!(d->has_key || d->named) || br_change_op(&op) == 'd')
 		return br_draft_skip(d, "tombstone");
 	return no_payload(d, "null-payload", p);
 }
@@ -237,7 +269,7 @@ null_payload(struct br_draft *d, struct br_payload *p)
 static bool
 empty_payload(struct br_draft *d, struct br_payload *p)
 {
-	if (d->has_key)
+	if (d->has_key || d->named)
 		return no_payload(d, "empty-value", p);
 	return br_draft_dead(d, "detect", "empty-value",
 	    "the value is empty and no `id` header says that it is an event");
@@ -248,7 +280,7 @@ java_value(struct br_draft *d)
 {
 	const char *converter = "JsonConverter";
 
-	if (!d->has_id && !br_shape_decide(d, br_shape_of_java(d->record)))
+	if (!d->has_id && !br_shape_control(d, br_shape_of_java(d->record)))
 		return false;
 	if (!br_text_begins(d->record->value, "Struct{"))
 		converter = "ByteArrayConverter";
@@ -264,6 +296,10 @@ find_payload(struct br_draft *d, enum br_format format, struct br_payload *p)
 {
 	struct br_slice value = d->record->value;
 
+	/* A CloudEvent may be without data; its headers name it. */
+	if (value.len == 0 && br_shape_is_cloud_binary(d) &&
+	    (format == BR_FORMAT_AUTO || format == BR_FORMAT_CLOUDEVENTS))
+		br_cloud_binary(d, p);
 	if (value.data == NULL)
 		return null_payload(d, p);
 	if (value.len == 0)
@@ -288,6 +324,17 @@ find_payload(struct br_draft *d, enum br_format format, struct br_payload *p)
 		break;
 	case BR_FORMAT_AUTO:
 		if (!br_payload_auto(d, p))
+			return false;
+		break;
+	case BR_FORMAT_AVRO:
+		if (!br_payload_avro(d, true, p))
+			return false;
+		break;
+	case BR_FORMAT_ENVELOPE:
+	case BR_FORMAT_FLATTENED:
+	case BR_FORMAT_CLOUDEVENTS:
+	case BR_FORMAT_GOLDENGATE:
+		if (!br_payload_shaped(d, format, p))
 			return false;
 		break;
 	}
@@ -328,9 +375,26 @@ skip_topic(struct br_draft *d)
 	br_draft_skip(d, heartbeat ? "heartbeat" : "topic-skipped");
 }
 
+/* What was found out about the record's event, sent or not. */
+static void
+fill_fields(struct br_draft *d)
+{
+	switch (d->kind) {
+	case BR_DRAFT_ROUTED:
+		br_routed_fields(d);
+		break;
+	case BR_DRAFT_ROW:
+		br_row_fields(d);
+		break;
+	case BR_DRAFT_CLOUD:
+		br_cloud_fields(d);
+		break;
+	}
+}
+
 void
-br_decode(struct br_decoder *d, const struct br_record *record,
-    struct br_decoded *out)
+br_decode_explained(struct br_decoder *d, const struct br_record *record,
+    struct br_decoded *out, struct br_origins *origins)
 {
 	const struct plan *plan = plan_of(d, record->topic);
 	struct br_payload payload = {.syntax = BR_BODY_UNKNOWN};
@@ -342,13 +406,22 @@ br_decode(struct br_decoder *d, const struct br_record *record,
 	    .header = d->header,
 	    .member = d->member,
 	    .watch = {{d->placeholder, d->placeholder64}, false},
+	    .columns = d->columns,
+	    .row = &d->row,
+	    .schemas = d->schemas,
+	    .tables = d->tables,
+	    .origins = origins,
+	    .avro = d->avro,
 	    .out = out,
 	};
 
 	br_arena_reset(&d->arena);
 	memset(out, 0, sizeof(*out));
+	if (origins != NULL)
+		memset(origins, 0, sizeof(*origins));
 	out->format = "";
 	out->stage = "";
+	out->time_ms = record->timestamp_ms;
 	out->order_key = br_order_key(&d->arena, record->key);
 	if (plan->skip) {
 		skip_topic(&draft);
@@ -356,12 +429,30 @@ br_decode(struct br_decoder *d, const struct br_record *record,
 	}
 	look_at_headers(&draft);
 	if (find_payload(&draft, plan->format, &payload))
-		br_routed_body(&draft, &payload);
+		br_set_body(&draft, &payload);
+	br_avro_order_key(&draft);
 	if (out->result != BR_DECODE_SKIP)
-		br_routed_fields(&draft);
-	/* What is not delivered has no body, hint or key of its own. */
+		fill_fields(&draft);
+	/* What is not delivered has no body or key of its own. */
 	if (out->result == BR_DECODE_DELIVER)
 		return;
 	out->body = (struct br_slice){NULL, 0};
 	out->offset_key = false;
+}
+
+void
+br_decode(struct br_decoder *d, const struct br_record *record,
+    struct br_decoded *out)
+{
+	br_decode_explained(d, record, out, NULL);
+}
+
+void
+br_draft_from(struct br_draft *d, const char *field, const char *kind,
+    struct br_slice name)
+{
+	struct br_origins *o = d->origins;
+
+	if (o != NULL && o->count < BR_ORIGINS)
+		o->item[o->count++] = (struct br_origin){field, kind, name};
 }

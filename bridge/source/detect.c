@@ -27,18 +27,24 @@ is_cloudevents_type(struct br_slice type)
 	       strncasecmp((const char *)type.data, prefix, n) == 0;
 }
 
+bool
+br_shape_is_cloud_binary(const struct br_draft *d)
+{
+	for (int i = BR_SLOT_CLOUD; i < BR_SLOT_CLOUD_END; i++)
+		if (!given(d, i))
+			return false;
+	return true;
+}
+
 enum br_shape
 br_shape_of_headers(const struct br_draft *d)
 {
-	bool cloud = true;
-
 	for (int i = BR_SLOT_REGISTRY; i < BR_SLOT_REGISTRY_END; i++)
 		if (given(d, i))
 			return BR_SHAPE_AVRO;
-	for (int i = BR_SLOT_CLOUD; i < BR_SLOT_CLOUD_END; i++)
-		cloud = cloud && given(d, i);
-	if (cloud || (given(d, BR_SLOT_CONTENT_TYPE) &&
-	                 is_cloudevents_type(*d->header[BR_SLOT_CONTENT_TYPE])))
+	if (br_shape_is_cloud_binary(d) ||
+	    (given(d, BR_SLOT_CONTENT_TYPE) &&
+	        is_cloudevents_type(*d->header[BR_SLOT_CONTENT_TYPE])))
 		return BR_SHAPE_CLOUDEVENT;
 	return BR_SHAPE_OTHER;
 }
@@ -72,15 +78,8 @@ shape_of_schema(const struct br_json_value *schema)
 	    {".SchemaChangeValue", BR_SHAPE_SCHEMA_CHANGE},
 	    {".Notification", BR_SHAPE_NOTIFICATION},
 	};
-	struct br_json_iter it;
-	struct br_json_member member;
-	struct br_slice name = {NULL, 0};
+	struct br_slice name = br_schema_name(schema->text);
 
-	br_json_begin(&it, schema->text, NULL);
-	while (br_json_next(&it, &member))
-		if (member.value.kind == BR_JSON_STRING &&
-		    br_json_is(&member.name, br_slice_str("name")))
-			name = br_json_inner(&member.value);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (name.data != NULL && ends_with(name, known[i].suffix))
 			return known[i].shape;
@@ -132,11 +131,22 @@ is_transaction(const struct br_json_object *o)
 }
 
 static bool
-is_row(const struct br_json_object *o)
+is_operation(const struct br_json_object *o)
 {
-	return br_json_get_any_case(o, "payload") != NULL &&
-	       (br_json_get_any_case(o, "id") != NULL ||
-	           br_json_get_any_case(o, "idempotency_key") != NULL);
+	return has(o, "op_type") && has(o, "table") && has(o, "op_ts");
+}
+
+static bool
+is_row(const struct br_draft *d, const struct br_json_object *o)
+{
+	br_row_clear(d->row);
+	/* A wide row has more columns than an object keeps members. */
+	if (o->count > BR_JSON_MEMBERS)
+		br_row_read(d->row, d->columns, o->text);
+	for (size_t i = 0; i < o->count && o->count <= BR_JSON_MEMBERS; i++)
+		br_row_add(d->row, d->columns,
+		    br_json_inner(&o->member[i].name), &o->member[i].value);
+	return br_row_is_event(d->row);
 }
 
 enum br_shape
@@ -155,8 +165,7 @@ br_shape_of_object(const struct br_draft *d,
 		return BR_SHAPE_OTHER;
 	if (is_envelope(object))
 		return BR_SHAPE_ENVELOPE;
-	if (has(object, "op_type") && has(object, "table") &&
-	    has(object, "op_ts"))
+	if (is_operation(object))
 		return BR_SHAPE_GOLDENGATE;
 	if (is_heartbeat(object, d->record->key))
 		return BR_SHAPE_HEARTBEAT;
@@ -167,7 +176,32 @@ br_shape_of_object(const struct br_draft *d,
 		return BR_SHAPE_SCHEMA_CHANGE;
 	if (has(object, "aggregate_type") && has(object, "additional_data"))
 		return BR_SHAPE_NOTIFICATION;
-	return is_row(object) ? BR_SHAPE_FLATTENED : BR_SHAPE_OTHER;
+	return is_row(d, object) ? BR_SHAPE_FLATTENED : BR_SHAPE_OTHER;
+}
+
+bool
+br_shape_fits(struct br_draft *d, enum br_shape shape,
+    const struct br_json_object *object, struct br_slice text)
+{
+	switch (shape) {
+	case BR_SHAPE_ENVELOPE:
+		return is_envelope(object);
+	case BR_SHAPE_CLOUDEVENT:
+		return is_cloudevent(object);
+	case BR_SHAPE_GOLDENGATE:
+		return is_operation(object);
+	case BR_SHAPE_FLATTENED:
+		br_row_read(d->row, d->columns, text);
+		return br_row_is_event(d->row);
+	case BR_SHAPE_OTHER:
+	case BR_SHAPE_HEARTBEAT:
+	case BR_SHAPE_TRANSACTION:
+	case BR_SHAPE_SCHEMA_CHANGE:
+	case BR_SHAPE_NOTIFICATION:
+	case BR_SHAPE_AVRO:
+		break;
+	}
+	return false;
 }
 
 enum br_shape
@@ -182,22 +216,10 @@ br_shape_of_java(const struct br_record *record)
 	return BR_SHAPE_OTHER;
 }
 
-/* Dead-letters an event whose format this version cannot read. */
-static bool
-cannot_read(struct br_draft *d, const char *what, const char *instead)
-{
-	return br_draft_dead(d, "detect", "unrecognised",
-	    "the record looks like %s, and this version reads events of the "
-	    "outbox event router only: %s",
-	    what, instead);
-}
-
 bool
-br_shape_decide(struct br_draft *d, enum br_shape shape)
+br_shape_control(struct br_draft *d, enum br_shape shape)
 {
 	switch (shape) {
-	case BR_SHAPE_OTHER:
-		return true;
 	case BR_SHAPE_HEARTBEAT:
 		return br_draft_skip(d, "heartbeat");
 	case BR_SHAPE_TRANSACTION:
@@ -206,26 +228,37 @@ br_shape_decide(struct br_draft *d, enum br_shape shape)
 		return br_draft_skip(d, "schema-change");
 	case BR_SHAPE_NOTIFICATION:
 		return br_draft_skip(d, "notification");
+	case BR_SHAPE_OTHER:
 	case BR_SHAPE_CLOUDEVENT:
-		return cannot_read(d, "a CloudEvent",
-		    "set source.formats to string for this topic to send such "
-		    "values as they are");
 	case BR_SHAPE_ENVELOPE:
-		return cannot_read(d, "a change event of Debezium",
-		    "put the transform io.debezium.transforms.outbox."
-		    "EventRouter into the connector");
 	case BR_SHAPE_FLATTENED:
-		return cannot_read(d, "a row without its change event",
-		    "use the transform EventRouter in place of "
-		    "ExtractNewRecordState");
 	case BR_SHAPE_GOLDENGATE:
-		return cannot_read(d, "a GoldenGate operation",
-		    "this topic cannot be delivered");
 	case BR_SHAPE_AVRO:
-		return cannot_read(d, "Avro with a schema registry",
-		    "use StringConverter or JsonConverter in the connector, "
-		    "or set source.formats to bytes to send such values as "
-		    "they are");
+		break;
 	}
 	return true;
+}
+
+const char *
+br_shape_text(enum br_shape shape)
+{
+	switch (shape) {
+	case BR_SHAPE_CLOUDEVENT:
+		return "a CloudEvent";
+	case BR_SHAPE_ENVELOPE:
+		return "a change event of Debezium";
+	case BR_SHAPE_FLATTENED:
+		return "a row without its change event";
+	case BR_SHAPE_GOLDENGATE:
+		return "an operation of GoldenGate";
+	case BR_SHAPE_AVRO:
+		return "Avro with a schema registry";
+	case BR_SHAPE_OTHER:
+	case BR_SHAPE_HEARTBEAT:
+	case BR_SHAPE_TRANSACTION:
+	case BR_SHAPE_SCHEMA_CHANGE:
+	case BR_SHAPE_NOTIFICATION:
+		break;
+	}
+	return "something else";
 }

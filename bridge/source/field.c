@@ -15,8 +15,8 @@ br_field_wrapper(const struct br_json_object *object,
 	return *schema != NULL && *payload != NULL;
 }
 
-static struct br_field
-plain_field(struct br_slice text)
+struct br_field
+br_field_plain(struct br_slice text)
 {
 	struct br_field field = {.state = BR_FIELD_TEXT, .text = text};
 
@@ -37,7 +37,7 @@ string_field(struct br_arena *arena, const struct br_json_value *value)
 	if (!br_json_unquote(arena, value, &text))
 		return (struct br_field){
 		    .state = BR_FIELD_MALFORMED, .text = value->text};
-	return plain_field(text);
+	return br_field_plain(text);
 }
 
 /* {"scale":0,"value":"A+k="}: its number; false when it is something else. */
@@ -77,7 +77,7 @@ br_field_json(struct br_arena *arena, const struct br_json_value *value)
 	    br_json_read(value->text, NULL, &object, &fault) &&
 	    decimal_field(arena, &object, &field))
 		return field;
-	return plain_field(value->text);
+	return br_field_plain(value->text);
 }
 
 /* Bytes that begin like an object: a wrapper, a decimal, or just text. */
@@ -90,12 +90,12 @@ object_field(struct br_arena *arena, struct br_slice bytes)
 	struct br_field field;
 
 	if (!br_json_read(bytes, NULL, &object, &fault))
-		return plain_field(bytes);
+		return br_field_plain(bytes);
 	if (br_field_wrapper(&object, &schema, &payload))
 		return br_field_json(arena, payload);
 	if (decimal_field(arena, &object, &field))
 		return field;
-	return plain_field(bytes);
+	return br_field_plain(bytes);
 }
 
 struct br_field
@@ -117,7 +117,7 @@ br_field_header(struct br_arena *arena, struct br_slice bytes)
 	}
 	if (bytes.len == 4 && memcmp(bytes.data, "null", 4) == 0)
 		return (struct br_field){.state = BR_FIELD_ABSENT};
-	return plain_field(bytes);
+	return br_field_plain(bytes);
 }
 
 struct br_field

@@ -467,6 +467,7 @@ br_json_read(struct br_slice text, struct br_json_watch *watch,
 	while (br_json_next(
 	    &it, n < BR_JSON_MEMBERS ? &object->member[n] : &beyond))
 		n++;
+	object->text = text;
 	object->count = n;
 	*fault = it.fault;
 	return it.fault.what == NULL;

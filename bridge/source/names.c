@@ -39,6 +39,12 @@ static const struct {
     {"tracingspancontext", BR_SLOT_TRACING},
     {"content-type", BR_SLOT_CONTENT_TYPE},
     {"__op", BR_SLOT_OP},
+    {"__debezium.oldkey", BR_SLOT_OLD_KEY},
+    {"ce_subject", BR_SLOT_CLOUD_SUBJECT},
+    {"ce_partitionkey", BR_SLOT_CLOUD_PARTITION},
+    {"ce_time", BR_SLOT_CLOUD_TIME},
+    {"ce_traceparent", BR_SLOT_CLOUD_TRACEPARENT},
+    {"ce_tracestate", BR_SLOT_CLOUD_TRACESTATE},
     {"ce_specversion", BR_SLOT_CLOUD},
     {"ce_id", BR_SLOT_CLOUD + 1},
     {"ce_source", BR_SLOT_CLOUD + 2},
@@ -165,6 +171,18 @@ br_names_find(const struct br_names *n, struct br_slice name, bool *listed)
 
 	*listed = e->name.data != NULL && e->listed;
 	return e->name.data != NULL ? e->slot : BR_SLOT_NONE;
+}
+
+const char *
+br_names_name(const struct br_names *n, int slot)
+{
+	for (size_t i = 0; i < FIXED_COUNT; i++)
+		if (fixed[i].slot == slot)
+			return fixed[i].name;
+	for (size_t i = 0; i <= n->mask; i++)
+		if (n->table[i].name.data != NULL && n->table[i].slot == slot)
+			return (const char *)n->table[i].name.data;
+	return "";
 }
 
 const int *

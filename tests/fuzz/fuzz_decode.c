@@ -17,7 +17,8 @@ static const char *const names[] = {"id", "idempotency_key", "eventType",
     "type", "targetUrl", "max_retries", "traceparent", "tracestate",
     "tracingspancontext", "content-type", "outbox.idempotency.key",
     "aggregatetype", "ce_id", "ce_type", "ce_source", "ce_specversion",
-    "__value_schema_id", "__op", "other"};
+    "__value_schema_id", "__op", "other", "__debezium.oldkey", "ce_subject",
+    "ce_partitionkey", "ce_time", "ce_traceparent", "ce_tracestate"};
 
 struct input {
 	const uint8_t *at, *end;
@@ -75,6 +76,7 @@ check_result(const struct br_decoded *out)
 	require(out->max_attempts >= 0 && out->max_attempts <= 999);
 	require(memchr(out->detail, 0, sizeof(out->detail)) != NULL);
 	require(out->idempotency_key.len <= 255);
+	require(out->body.len <= (1 << 20));
 	if (out->result == BR_DECODE_DELIVER) {
 		require(out->reason == NULL && out->body.data != NULL);
 		require((out->idempotency_key.data != NULL) != out->offset_key);
@@ -86,24 +88,68 @@ check_result(const struct br_decoded *out)
 	}
 }
 
+static void
+check_origins(const struct br_origins *o)
+{
+	require(o->count <= BR_ORIGINS);
+	for (size_t i = 0; i < o->count; i++)
+		require(o->item[i].field != NULL && o->item[i].kind != NULL);
+}
+
+static void
+add_columns(struct br_config_columns *c)
+{
+	static char *id[] = {"id"}, *key[] = {"idempotency_key", "id"};
+	static char *payload[] = {"payload", "body"};
+	static char *type[] = {"event_type", "type"}, *status[] = {"status"};
+	static char *aggregate[] = {"aggregatetype"},
+	            *order[] = {"aggregateid"};
+	static char *url[] = {"target_url"}, *retries[] = {"max_retries"};
+	static char *created[] = {"created_at"};
+
+	c->id = (struct br_strings){id, 1};
+	c->idempotency_key = (struct br_strings){key, 2};
+	c->payload = (struct br_strings){payload, 2};
+	c->event_type = (struct br_strings){type, 2};
+	c->status = (struct br_strings){status, 1};
+	c->aggregate_type = (struct br_strings){aggregate, 1};
+	c->aggregate_id = (struct br_strings){order, 1};
+	c->target_url = (struct br_strings){url, 1};
+	c->max_retries = (struct br_strings){retries, 1};
+	c->created_at = (struct br_strings){created, 1};
+}
+
+/* `options`: the low half is the format, the rest are switches. */
 static struct br_config
 make_config(uint8_t options)
 {
+	static const enum br_format formats[16] = {BR_FORMAT_AUTO,
+	    BR_FORMAT_STRING, BR_FORMAT_JSON, BR_FORMAT_JSON_SCHEMA,
+	    BR_FORMAT_BYTES, BR_FORMAT_ENVELOPE, BR_FORMAT_FLATTENED,
+	    BR_FORMAT_CLOUDEVENTS, BR_FORMAT_GOLDENGATE};
 	static char *skip[] = {"skipped*"};
 	static char *types[] = {"eventType", "type"};
 	static char *fields[] = {"eventType", "targetUrl", "max_retries",
 	    "idempotency_key", "tracingspancontext"};
+	static char *pending[] = {"PENDING", "FAILED"}, *prefix[] = {"outbox"};
+	static char *tables[] = {"APP.*", "public.t*", "outbox"};
 	struct br_config c = {.file = NULL};
 
-	c.source.format = (enum br_format)(options % 5);
-	c.source.on_null_payload = (enum br_on_null)(options / 5 % 3);
-	c.source.allow_offset_key = options / 15 % 2 != 0;
-	c.source.strict_fields = options / 30 % 2 != 0;
+	c.source.format = formats[options & 15];
+	c.source.on_null_payload = (enum br_on_null)((options >> 4 & 3) % 3);
+	c.source.allow_offset_key = (options & 0x40) != 0;
+	c.source.strict_fields = (options & 0x80) != 0;
+	c.source.snapshot_skip = (options & 0x80) != 0;
 	c.source.skip_topics = (struct br_strings){skip, 1};
 	c.source.type_headers = (struct br_strings){types, 2};
 	c.source.envelope_fields = (struct br_strings){fields, 5};
+	c.source.pending_status = (struct br_strings){pending, 2};
+	c.source.message_prefixes = (struct br_strings){prefix, 1};
+	if ((options & 0x40) != 0)
+		c.source.tables = (struct br_strings){tables, 3};
+	add_columns(&c.source.columns);
 	c.source.unavailable_value = "gone";
-	c.limits.body_bytes = options / 60 % 2 != 0 ? 64 : 1 << 20;
+	c.limits.body_bytes = (options & 0x30) == 0x30 ? 64 : 1 << 20;
 	return c;
 }
 
@@ -116,15 +162,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct br_record record = {.headers = headers};
 	struct br_decoder *d = br_decoder_new(&config);
 	struct br_decoded first, second;
+	struct br_origins origins;
 	char topic[64] = "outbox.event.x", name[16] = "";
 	struct br_slice text = part(&in);
 
 	if (text.len > 0) {
 		size_t n = text.len < 63 ? text.len : 63;
 
-		/* A topic's name is ASCII. */
+		/* A topic's name is ASCII, and never empty. */
 		for (size_t i = 0; i < n; i++)
-			topic[i] = (char)(text.data[i] & 0x7f);
+			topic[i] = (char)((text.data[i] & 0x7f) | (i == 0));
 		topic[n] = '\0';
 	}
 	record.topic = topic;
@@ -144,8 +191,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	br_decode(d, &record, &first);
 	check_result(&first);
-	br_decode(d, &record, &second);
+	br_decode_explained(d, &record, &second, &origins);
 	check_result(&second);
+	check_origins(&origins);
 	require(first.result == second.result && first.reason == second.reason);
 	require(first.body.len == second.body.len);
 	br_decoder_free(d);

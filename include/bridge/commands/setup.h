@@ -14,4 +14,7 @@
 struct br_config *br_setup_config(
     int argc, char **argv, const char *usage, int *status);
 
+/* Loads a file that is known by name; the same, without the usage. */
+struct br_config *br_setup_load(const char *file, int *status);
+
 #endif

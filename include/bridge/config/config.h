@@ -29,10 +29,16 @@ enum br_format { /* source.format */
 	BR_FORMAT_STRING,
 	BR_FORMAT_JSON,
 	BR_FORMAT_JSON_SCHEMA,
-	BR_FORMAT_BYTES
+	BR_FORMAT_BYTES,
+	BR_FORMAT_AVRO,
+	BR_FORMAT_ENVELOPE,
+	BR_FORMAT_FLATTENED,
+	BR_FORMAT_CLOUDEVENTS,
+	BR_FORMAT_GOLDENGATE
 };
 
 enum br_on_null { BR_ON_NULL_DLQ, BR_ON_NULL_SKIP, BR_ON_NULL_SEND_EMPTY };
+enum br_avro_payload { BR_AVRO_PAYLOAD_DLQ, BR_AVRO_PAYLOAD_JSON };
 enum br_on_gap { BR_ON_GAP_STOP, BR_ON_GAP_EARLIEST };
 enum br_start {
 	BR_START_EARLIEST,
@@ -61,6 +67,20 @@ struct br_topic_format {
 	enum br_format format;
 };
 
+/* Columns of the user's table, in any case; the first that says something. */
+struct br_config_columns {
+	struct br_strings id;
+	struct br_strings idempotency_key;
+	struct br_strings aggregate_type;
+	struct br_strings aggregate_id;
+	struct br_strings event_type;
+	struct br_strings payload;
+	struct br_strings target_url;
+	struct br_strings max_retries;
+	struct br_strings status;
+	struct br_strings created_at;
+};
+
 struct br_config_source {
 	enum br_format format;
 	struct br_topic_format *formats;
@@ -72,6 +92,27 @@ struct br_config_source {
 	bool allow_offset_key;
 	bool strict_fields;
 	char *unavailable_value;
+	struct br_strings tables;         /* patterns; empty: every table */
+	struct br_strings pending_status; /* the first: a new row's */
+	bool snapshot_skip;               /* on_snapshot = "skip" */
+	struct br_strings message_prefixes;
+	struct br_config_columns columns;
+	enum br_avro_payload avro_payload;
+};
+
+enum br_id_space { BR_ID_CONTENT, BR_ID_GLOBAL };
+
+struct br_config_registry {
+	struct br_strings url; /* of Confluent's API; none: no registry */
+	char *apicurio_url;    /* of Apicurio's own; "": by `url` */
+	char *user;            /* "": none */
+	char *password;
+	char *token;
+	enum br_id_space id4; /* what ids of four bytes are */
+	enum br_id_space id8;
+	char *ca_file; /* "": the system's */
+	int64_t timeout_ms;
+	int64_t connect_timeout_ms;
 };
 
 struct br_config_delivery {
@@ -132,6 +173,7 @@ struct br_config {
 	char *file; /* as named on the command line */
 	struct br_config_kafka kafka;
 	struct br_config_source source;
+	struct br_config_registry registry;
 	struct br_config_delivery delivery;
 	struct br_config_retry retry;
 	struct br_config_breaker breaker;

@@ -41,6 +41,12 @@ void br_config_print(const struct br_config *c, struct br_buffer *out);
 unsigned br_config_property_line(
     const struct br_config *c, size_t item, bool *secret);
 
+/*
+ * Whether a reference was in the URL of that route, or (-1) in delivery.url,
+ * so that even its path must not be shown.
+ */
+bool br_config_url_referenced(const struct br_config *c, int route);
+
 /* "libconfig 1.5", for --version. */
 const char *br_config_version(void);
 

@@ -35,7 +35,8 @@ enum br_key_flag {
 	BR_KEY_FILLED = 2,   /* may be left out, but not set to empty */
 	BR_KEY_SECRET = 4,   /* what came from a reference is not shown */
 	BR_KEY_URL = 8,      /* userinfo and query are not shown */
-	BR_KEY_NULL = 16     /* NULL, not "", when left out */
+	BR_KEY_NULL = 16,    /* NULL, not "", when left out */
+	BR_KEY_HIDDEN = 32   /* never shown, wherever it came from */
 };
 
 /* A name of an enum and its value; `later`: known, but not readable yet. */

@@ -6,6 +6,7 @@
 
 #include "bridge/config/config.h"
 #include "bridge/core/event.h"
+#include "bridge/core/url.h"
 #include "bridge/http/client.h"
 
 struct br_request_rules; /* made once from the configuration, immutable */
@@ -35,5 +36,18 @@ struct br_request {
  */
 void br_request_build(const struct br_request_rules *rules,
     const struct br_event *event, struct br_request *out);
+
+/* The headers of a request on the wire, those of libcurl's own among them. */
+struct br_request_wire {
+	size_t count;
+	struct br_http_header header[BR_REQUEST_HEADERS + 3];
+	char host[BR_HOST_MAX + 8];
+	char length[24];
+};
+
+/* Lists them in the order in which they are sent, for a person who asks; the
+ * strings live in `request` and `out`, which must stay where it is. */
+void br_request_list(
+    const struct br_request *request, struct br_request_wire *out);
 
 #endif

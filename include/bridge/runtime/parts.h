@@ -16,6 +16,7 @@
 #include "bridge/kafka/consumer.h"
 #include "bridge/runtime/alarms.h"
 #include "bridge/runtime/pool.h"
+#include "bridge/source/registry.h"
 
 /*
  * Life of an assignment. Legal moves: ASKING to STARTING, READING, HELD;
@@ -55,6 +56,8 @@ struct br_part {
 	bool first_start;    /* its first record says since when they wait */
 	bool corrupt;        /* what stands at `corrupt_at` cannot be read */
 	int64_t corrupt_at;
+	bool awaits; /* HELD for `schema` */
+	struct br_schema_key schema;
 	char why[400]; /* HELD */
 };
 
@@ -84,6 +87,13 @@ void br_parts_hold(struct br_parts *ps, struct br_part *part, const char *why);
 /* The first record behind a first start is there: says since when there are
  * events to send. */
 void br_parts_first(struct br_part *part, const struct br_record *record);
+/* The same until a schema is here, or known not to be. It goes on with the
+ * record at `offset`. */
+void br_parts_hold_schema(struct br_parts *ps, struct br_part *part,
+    int64_t offset, const struct br_schema_key *schema);
+/* Lets those go on whose schema need not be waited for any more. */
+void br_parts_release_schemas(
+    struct br_parts *ps, struct br_registry *registry);
 
 /* References went to the engine, or came back and settled, or were dropped. */
 void br_parts_opened(struct br_part *part, struct br_ref *ref);

@@ -12,6 +12,7 @@
 #include "bridge/runtime/parts.h"
 #include "bridge/runtime/pressure.h"
 #include "bridge/runtime/pool.h"
+#include "bridge/source/registry.h"
 
 struct br_reading;
 
@@ -20,6 +21,10 @@ struct br_reading *br_reading_new(const struct br_config *config,
     struct br_consumer *consumer, struct br_parts *parts, struct br_pool *pool,
     struct br_pressure *pressure, struct br_error *err);
 void br_reading_free(struct br_reading *r);
+
+/* From now on Avro is read: a record whose schema is not here holds its
+ * partition until it is. `registry` must outlive it. */
+void br_reading_use(struct br_reading *r, struct br_registry *registry);
 
 /* There may be records again. */
 void br_reading_wake(struct br_reading *r);

@@ -1,7 +1,5 @@
 /*
  * detect: what a record is, told by its headers and the shape of its value.
- * Formats that this version cannot read are recognised, so that they end in
- * the DLQ with their name instead of at a receiver.
  */
 #ifndef BRIDGE_SOURCE_DETECT_H
 #define BRIDGE_SOURCE_DETECT_H
@@ -26,6 +24,9 @@ enum br_shape {
 /* Told by the record's headers alone: AVRO, CLOUDEVENT or OTHER. */
 enum br_shape br_shape_of_headers(const struct br_draft *d);
 
+/* CloudEvents in binary mode: all four attributes that must be there. */
+bool br_shape_is_cloud_binary(const struct br_draft *d);
+
 /*
  * Told by the members of an object; `schema` is the wrapper's member of that
  * name, or NULL. Of a record with an `id` header only what stands above it:
@@ -34,13 +35,27 @@ enum br_shape br_shape_of_headers(const struct br_draft *d);
 enum br_shape br_shape_of_object(const struct br_draft *d,
     const struct br_json_object *object, const struct br_json_value *schema);
 
+/*
+ * Has the object the members of that shape, whatever the headers say? Of a
+ * row, `text` is the same object.
+ */
+bool br_shape_fits(struct br_draft *d, enum br_shape shape,
+    const struct br_json_object *object, struct br_slice text);
+
 /* Text that Java printed for a control record. Without an `id` header. */
 enum br_shape br_shape_of_java(const struct br_record *record);
 
+/* Skips what is no event; true for anything else, where nothing is decided. */
+bool br_shape_control(struct br_draft *d, enum br_shape shape);
+
 /*
- * Decides: skips what is no event, dead-letters what cannot be read; true
- * for OTHER, where nothing is decided.
+ * The event in an object of that shape, which `object` is known to have.
+ * False: the record's fate is decided.
  */
-bool br_shape_decide(struct br_draft *d, enum br_shape shape);
+bool br_payload_shape(struct br_draft *d, enum br_shape shape,
+    struct br_slice object, struct br_payload *p);
+
+/* "a change event of Debezium" and the like, for messages. */
+const char *br_shape_text(enum br_shape shape);
 
 #endif

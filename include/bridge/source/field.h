@@ -28,6 +28,9 @@ struct br_field br_field_header(struct br_arena *arena, struct br_slice bytes);
 /* The same for an id: 16 raw bytes are a UUID, 1E+3 is 1000. */
 struct br_field br_field_id(struct br_arena *arena, struct br_slice bytes);
 
+/* Reads bytes that are the text itself; empty is absent. */
+struct br_field br_field_plain(struct br_slice text);
+
 /* Reads a scanned JSON value; only JSON's null is absent. */
 struct br_field br_field_json(
     struct br_arena *arena, const struct br_json_value *value);

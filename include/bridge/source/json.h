@@ -85,7 +85,8 @@ bool br_json_next(struct br_json_iter *it, struct br_json_member *member);
 #define BR_JSON_MEMBERS 64
 
 struct br_json_object {
-	size_t count; /* all of them, also those beyond the array */
+	struct br_slice text; /* as it was given */
+	size_t count;         /* all of them, also those beyond the array */
 	struct br_json_member member[BR_JSON_MEMBERS];
 };
 

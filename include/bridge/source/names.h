@@ -26,6 +26,12 @@ enum br_slot {
 	BR_SLOT_TRACING, /* the column tracingspancontext */
 	BR_SLOT_CONTENT_TYPE,
 	BR_SLOT_OP,
+	BR_SLOT_OLD_KEY, /* Debezium: the row's key was changed to this one */
+	BR_SLOT_CLOUD_SUBJECT,
+	BR_SLOT_CLOUD_PARTITION,
+	BR_SLOT_CLOUD_TIME,
+	BR_SLOT_CLOUD_TRACEPARENT,
+	BR_SLOT_CLOUD_TRACESTATE,
 	BR_SLOT_CLOUD, /* of CloudEvents in binary mode: all four */
 	BR_SLOT_CLOUD_END = BR_SLOT_CLOUD + 4,
 	BR_SLOT_REGISTRY = BR_SLOT_CLOUD_END, /* of a schema registry: any */
@@ -44,6 +50,9 @@ size_t br_names_slots(const struct br_names *n);
 
 /* The slot of a name, or BR_SLOT_NONE; `*listed`: it is an envelope field. */
 int br_names_find(const struct br_names *n, struct br_slice name, bool *listed);
+
+/* A name that the slot has, the preferred one of the fixed. For messages. */
+const char *br_names_name(const struct br_names *n, int slot);
 
 /* Slots of source.type_headers, in their order. */
 const int *br_names_types(const struct br_names *n, size_t *count);

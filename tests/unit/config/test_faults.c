@@ -245,8 +245,8 @@ static const struct row value_rows[] = {
         NAME ":2: admin.listen: ", "expected HOST:PORT"},
     {"admin = { listen = 9808; };",
         NAME ":2: admin.listen: ", "found the number 9808"},
-    {"source = { format = \"avro\"; };",
-        NAME ":2: source.format: ", "this version does not read \"avro\" yet"},
+    {"source = { format = \"avro\"; };", NAME ":2: registry.url: ",
+        "needs a schema registry"},
     {"source = { formats = ( { topic = \"a\"; } ); };",
         NAME ":2: source.formats[0].format: ", "missing"},
     {"source = { formats = ( { topic = \"a\";\n format = \"xml\"; } ); "

@@ -19,8 +19,30 @@ default_config(void)
 	static char *types[] = {"eventType", "type", "event_type"};
 	static char *fields[] = {"eventType", "type", "target_url", "targetUrl",
 	    "max_retries", "maxRetries", "idempotency_key"};
+	static char *pending[] = {"PENDING", "FAILED"};
+	static char *id[] = {"id"}, *payload[] = {"payload"};
+	static char *key[] = {"idempotency_key", "idempotencykey"};
+	static char *aggregate[] = {"aggregatetype", "aggregate_type"};
+	static char *order[] = {"aggregateid", "aggregate_id"};
+	static char *type[] = {"event_type", "eventtype", "type"};
+	static char *url[] = {"target_url", "targeturl"};
+	static char *retries[] = {"max_retries", "maxretries"};
+	static char *status[] = {"status"}, *created[] = {"created_at"};
 	struct br_config c = {.file = NULL};
 
+	c.source.pending_status = (struct br_strings){pending, COUNT(pending)};
+	c.source.columns = (struct br_config_columns){
+	    .id = {id, 1},
+	    .idempotency_key = {key, 2},
+	    .aggregate_type = {aggregate, 2},
+	    .aggregate_id = {order, 2},
+	    .event_type = {type, 3},
+	    .payload = {payload, 1},
+	    .target_url = {url, 2},
+	    .max_retries = {retries, 2},
+	    .status = {status, 1},
+	    .created_at = {created, 1},
+	};
 	c.source.format = BR_FORMAT_AUTO;
 	c.source.skip_topics = (struct br_strings){skip, COUNT(skip)};
 	c.source.type_headers = (struct br_strings){types, COUNT(types)};
@@ -49,6 +71,8 @@ struct expect {
 	const char *id, *key, *order, *type, *aggregate, *url;
 	int64_t attempts;
 	const char *format;
+	const char *content; /* the content type */
+	int64_t time;
 };
 
 #define ABSENT "(absent)"
@@ -97,6 +121,9 @@ assert_decoded(const struct br_decoded *out, const struct expect *e)
 		assert_int_equal(out->max_attempts, e->attempts);
 	if (e->format != NULL)
 		assert_string_equal(out->format, e->format);
+	assert_text("content type", out->content_type, e->content);
+	if (e->time != 0)
+		assert_int_equal(out->time_ms, e->time);
 	if (out->result == BR_DECODE_DELIVER)
 		assert_null(out->reason);
 	else

@@ -138,7 +138,7 @@ test_offset_key(void **state)
 	config.source.format = BR_FORMAT_JSON;
 	check_record(&config, &record,
 	    &(struct expect){
-	        .result = BR_DECODE_DEAD, .reason = "unrecognised"});
+	        .result = BR_DECODE_DEAD, .reason = "format-mismatch"});
 }
 
 static void
@@ -154,7 +154,7 @@ static void
 test_without_id(void **state)
 {
 	static const char avro[] = "\x00\x00\x00\x00\x01 avro";
-	static const char row[] = "{\"Id\":1,\"PAYLOAD\":\"{}\"}";
+	static const char other[] = "{\"Id\":1,\"BODY\":\"{}\"}";
 	static const char event[] = "{\"specversion\":\"1.0\",\"id\":\"1\","
 	                            "\"source\":\"/s\",\"type\":\"t\"}";
 	const struct br_header type = header("eventType", "T");
@@ -173,9 +173,10 @@ test_without_id(void **state)
 	record.topic = "outbox.event.Order";
 	config.source.allow_offset_key = true;
 	dies_unsent(&record, avro, sizeof(avro) - 1, "unrecognised");
-	dies_unsent(&record, row, sizeof(row) - 1, "unrecognised");
-	dies_unsent(&record, event, sizeof(event) - 1, "unrecognised");
+	dies_unsent(&record, event, sizeof(event) - 1, "null-payload");
 	config.source.allow_offset_key = false;
+	record.topic = "elsewhere";
+	dies_unsent(&record, other, sizeof(other) - 1, "unrecognised");
 	config.source.format = BR_FORMAT_STRING;
 	dies_unsent(&record, "{}", 2, "missing-id");
 }
@@ -191,8 +192,7 @@ test_cloud_headers(void **state)
 	(void)state;
 	check_headers("{}", headers, 4, &(struct expect){.key = UUID});
 	check_headers("{}", headers, 5,
-	    &(struct expect){
-	        .result = BR_DECODE_DEAD, .reason = "unrecognised"});
+	    &(struct expect){.id = "1", .key = "1", .type = "t"});
 	config.source.format = BR_FORMAT_STRING;
 	check_headers("{}", headers, 5, &(struct expect){.key = UUID});
 }
@@ -205,6 +205,8 @@ test_deleted(void **state)
 	    header("id", UUID), header("__op", "d")};
 	const struct br_header quoted[] = {
 	    header("id", UUID), header("__op", "\"d\"")};
+	const struct br_header wrapped[] = {header("id", UUID),
+	    header("__op", "{\"schema\":" SCHEMA ",\"payload\":\"d\"}")};
 	const struct br_header created[] = {
 	    header("id", UUID), header("__op", "c")};
 	struct expect e = {.result = BR_DECODE_SKIP, .reason = "tombstone"};
@@ -212,6 +214,7 @@ test_deleted(void **state)
 	(void)state;
 	check_headers(NULL, bare, 2, &e);
 	check_headers(NULL, quoted, 2, &e);
+	check_headers(NULL, wrapped, 2, &e);
 	e.result = BR_DECODE_DEAD;
 	e.reason = "null-payload";
 	check_headers(NULL, created, 2, &e);
