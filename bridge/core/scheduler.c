@@ -60,7 +60,8 @@ settle(struct br_sched *s, struct br_ref *ref, enum br_settled how)
 	if (how == BR_SETTLED_DEAD) {
 		s->settled_dead++;
 		s->dead++;
-		s->dying += br_ref_weight(ref);
+		if (ref->reason != NULL)
+			s->dying += br_ref_weight(ref);
 	} else
 		leave(s, ref);
 	ref->settled_next = NULL;
@@ -436,6 +437,7 @@ teach(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
 	bool dead = d->verdict == BR_NEVER || d->exhausted;
 	bool answered = dead && o->head_complete;
 	bool others = target->in_flight > 1 && br_sign_turned_away(o);
+	enum br_health_state was = target->health.state;
 
 	if (answered)
 		br_target_refused(target, ref->event->event_type);
@@ -444,6 +446,11 @@ teach(struct br_sched *s, const struct br_ref *ref, const struct br_outcome *o,
 	if (br_health_end(&target->health, &s->rules.health, ref->probe, sign,
 	        ref->serial, answered, others, now_ms))
 		tell_change(&s->targets, target, o, now_ms, d);
+	else if (target->health.state != was) {
+		/* Closed before and now, by the other rule. */
+		target->why_status = o->head_complete ? o->http_status : 0;
+		target->why_transport = o->transport;
+	}
 }
 
 /* Its lane weighs so much more from the first failure on. */
@@ -549,7 +556,8 @@ br_sched_buried(struct br_sched *s, struct br_ref *ref, int64_t now_ms)
 		abort();
 	(void)lane_pop(s, lane);
 	s->dead--;
-	s->dying -= br_ref_weight(ref);
+	if (ref->reason != NULL)
+		s->dying -= br_ref_weight(ref);
 	leave(s, ref);
 	lane_serve(s, lane, now_ms);
 }

@@ -49,7 +49,6 @@ static const struct setting consumer_defaults[] = {
     {"heartbeat.interval.ms", "1000"},
     {"session.timeout.ms", "10000"},
     {"check.crcs", "true"},
-    {"enable.partition.eof", "true"},
     {"allow.auto.create.topics", "false"},
 };
 
@@ -57,6 +56,7 @@ static const struct setting consumer_forced[] = {
     {"enable.auto.commit", "false"},
     {"enable.auto.offset.store", "false"},
     {"isolation.level", "read_committed"},
+    {"enable.partition.eof", "true"},
     {"auto.offset.reset", "error"},
     {"allow.auto.create.topics", "false"},
 };
@@ -84,6 +84,7 @@ static const struct setting reserved[] = {
     {"enable.auto.commit", NULL},
     {"enable.auto.offset.store", NULL},
     {"isolation.level", NULL},
+    {"enable.partition.eof", NULL},
     {"allow.auto.create.topics", NULL},
     {"enable.idempotence", NULL},
     {"acks", NULL},

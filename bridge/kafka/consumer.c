@@ -436,9 +436,9 @@ br_consumer_commit(struct br_consumer *c, const struct br_positions *positions,
 }
 
 bool
-br_consumer_joining(const struct br_consumer *c)
+br_consumer_joining(const struct br_consumer *c, bool revoking)
 {
-	return br_joining_is(&c->joining);
+	return br_joining_is(&c->joining, revoking);
 }
 
 uint64_t

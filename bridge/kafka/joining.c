@@ -73,8 +73,8 @@ begin(rd_kafka_t *rk, const rd_kafka_conf_t *conf, void *opaque, char *text,
 }
 
 /* Not so long that frequent heartbeats leave no time to commit. */
-static int64_t
-grace_of(const rd_kafka_conf_t *conf)
+static void
+read_interval(struct br_joining *j, const rd_kafka_conf_t *conf)
 {
 	char text[32] = "";
 	size_t size = sizeof(text);
@@ -82,8 +82,10 @@ grace_of(const rd_kafka_conf_t *conf)
 
 	(void)rd_kafka_conf_get(conf, "heartbeat.interval.ms", text, &size);
 	interval_ms = strtol(text, NULL, 10);
-	return interval_ms / 4 < BEAT_GRACE_MS ? interval_ms / 4
-	                                       : BEAT_GRACE_MS;
+	j->grace_ms =
+	    interval_ms / 4 < BEAT_GRACE_MS ? interval_ms / 4 : BEAT_GRACE_MS;
+	j->beat_most_ms = interval_ms / 2 < BEAT_OVERDUE_MS ? interval_ms / 2
+	                                                    : BEAT_OVERDUE_MS;
 }
 
 bool
@@ -93,7 +95,7 @@ br_joining_watch(
 	char debug[512] = "", more[520];
 	size_t size = sizeof(debug);
 
-	j->grace_ms = grace_of(conf);
+	read_interval(j, conf);
 	(void)rd_kafka_conf_get(conf, "debug", debug, &size);
 	j->debug = debug[0] != '\0';
 	(void)snprintf(
@@ -123,7 +125,7 @@ is_recent(int64_t at_ms, int64_t now_ms, int64_t most_ms)
 }
 
 bool
-br_joining_is(const struct br_joining *j)
+br_joining_is(const struct br_joining *j, bool revoking)
 {
 	/* Each is set before the one before it is cleared, so in this order
 	 * none is missed. */
@@ -133,8 +135,13 @@ br_joining_is(const struct br_joining *j)
 	int64_t since_ms = atomic_load(&j->since_ms);
 	int64_t now_ms = br_clock_mono_ms();
 
-	return is_recent(beat_ms, now_ms, BEAT_OVERDUE_MS) ||
+	if (is_recent(since_ms, now_ms, OVERDUE_MS))
+		return true;
+	/* No JoinGroup goes out before the revoke is answered, and heartbeats
+	 * ask for it all the time. */
+	if (revoking)
+		return false;
+	return is_recent(beat_ms, now_ms, j->beat_most_ms) ||
 	       is_recent(back_ms, now_ms, j->grace_ms) ||
-	       is_recent(asked_ms, now_ms, ASKED_OVERDUE_MS) ||
-	       is_recent(since_ms, now_ms, OVERDUE_MS);
+	       is_recent(asked_ms, now_ms, ASKED_OVERDUE_MS);
 }

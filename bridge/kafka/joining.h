@@ -26,6 +26,7 @@
 struct br_joining {
 	bool debug;               /* people want librdkafka's debug lines */
 	int64_t grace_ms;         /* after a heartbeat's answer */
+	int64_t beat_most_ms;     /* one is waited for so long */
 	_Atomic int64_t asked_ms; /* when we were asked to join; 0: not */
 	_Atomic int64_t since_ms; /* when we did; 0: not joining */
 	_Atomic int64_t beat_ms;  /* when a heartbeat went out; 0: none is */
@@ -41,7 +42,8 @@ bool br_joining_watch(
 bool br_joining_log(struct br_joining *j, rd_kafka_event_t *ev);
 
 /* Any thread. Must nothing be committed now? False too when an answer is
- * overdue. */
-bool br_joining_is(const struct br_joining *j);
+ * overdue. `revoking`: a revoke is not answered yet, so that no JoinGroup can
+ * be on its way but one of before. */
+bool br_joining_is(const struct br_joining *j, bool revoking);
 
 #endif

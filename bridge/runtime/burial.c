@@ -12,6 +12,10 @@
 
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_MAX_MS 30000
+/* The producer has at most so many letters at a time, and of their bytes this
+ * share of limits.buffer_bytes. */
+#define SENT_MAX 256
+#define SENT_SHARE 32
 
 struct letter {
 	struct letter *next;
@@ -38,6 +42,7 @@ struct br_burial {
 	struct list large;   /* too large, by their times: each waits alone */
 	size_t large_count;  /* those of them, and those that are tried again */
 	struct letter *sent; /* with the producer, not answered */
+	size_t sent_bytes;   /* of their events */
 	int64_t again_ms;    /* not before */
 	int64_t wait_ms;     /* 0: the DLQ works */
 	bool probing; /* sent after a wait: its failure makes it longer */
@@ -73,6 +78,7 @@ shift(struct list *l)
 static void
 hand_over(struct br_burial *b, struct letter *letter)
 {
+	b->sent_bytes += letter->ref->bytes;
 	letter->sent_at = &b->sent;
 	letter->sent_next = b->sent;
 	if (b->sent != NULL)
@@ -82,8 +88,9 @@ hand_over(struct br_burial *b, struct letter *letter)
 
 /* The producer has it no more. */
 static void
-take_back(struct letter *letter)
+take_back(struct br_burial *b, struct letter *letter)
 {
+	b->sent_bytes -= letter->ref->bytes;
 	*letter->sent_at = letter->sent_next;
 	if (letter->sent_next != NULL)
 		letter->sent_next->sent_at = letter->sent_at;
@@ -131,7 +138,7 @@ br_burial_free(struct br_burial *b, int timeout_ms)
 	/* Its answers end in there; whoever is without one ends here. */
 	br_deadletter_free(b->producer, timeout_ms);
 	while ((letter = b->sent) != NULL) {
-		take_back(letter);
+		take_back(b, letter);
 		end(b, letter, false);
 	}
 	while ((letter = shift(&b->waiting)) != NULL)
@@ -243,6 +250,10 @@ too_large(struct br_burial *b, struct letter *letter, const char *text,
 	const struct br_record *r = &letter->ref->event->record;
 	struct br_error why;
 
+	/* It answers. */
+	b->wait_ms = b->again_ms = 0;
+	b->probing = false;
+	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
 	if (!letter->style.minimal) {
 		letter->style.minimal = true;
 		append(&b->waiting, letter);
@@ -274,7 +285,7 @@ take_result(
 {
 	struct letter *letter = result->opaque;
 
-	take_back(letter);
+	take_back(b, letter);
 	if (result->class == BR_DEAD_STORED) {
 		stored(b, letter);
 		return;
@@ -347,6 +358,18 @@ next_time(const struct br_burial *b)
 	return next_ms;
 }
 
+/* The producer keeps copies: a few, and at least one. Whatever comes back
+ * from it wakes the loop. */
+static bool
+has_room(const struct br_burial *b)
+{
+	size_t most = (size_t)b->config->limits.buffer_bytes / SENT_SHARE;
+
+	return b->sent == NULL ||
+	       (br_deadletter_pending(b->producer) < SENT_MAX &&
+	           b->sent_bytes < most);
+}
+
 int64_t
 br_burial_step(struct br_burial *b, int64_t now_ms)
 {
@@ -355,7 +378,7 @@ br_burial_step(struct br_burial *b, int64_t now_ms)
 	while (br_deadletter_next(b->producer, &result))
 		take_result(b, &result, now_ms);
 	release_large(b, now_ms);
-	while (b->waiting.count != 0 && now_ms >= b->again_ms) {
+	while (b->waiting.count != 0 && now_ms >= b->again_ms && has_room(b)) {
 		struct letter *letter = shift(&b->waiting);
 
 		if (!send(b, letter, now_ms)) {

@@ -220,6 +220,6 @@ br_commit_step(struct br_parts *ps, int64_t now_ms)
 		ps->committing = NULL;
 	}
 	if ((now_ms >= ps->commit_ms || hurry) &&
-	    !br_consumer_joining(ps->consumer))
+	    !br_consumer_joining(ps->consumer, ps->revoked != NULL))
 		commit(ps, now_ms);
 }

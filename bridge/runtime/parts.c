@@ -139,7 +139,6 @@ members(struct br_parts *ps, const struct br_kafka_event *ev)
 	br_metric_set(BR_M_GROUP_MEMBERS, ev->members);
 	if (ev->members < 2)
 		return;
-	br_presence_others(ps);
 	(void)snprintf(text, sizeof(text), "%d members x %lld connections",
 	    ev->members, (long long)ps->config->delivery.connections);
 	BR_LOG_LIMITED(BR_WARN, "members", "the group has several members",
@@ -360,7 +359,7 @@ br_parts_event(
 		br_commit_reply(ps, ev);
 	else if (ev->what == BR_KAFKA_ANSWER && ev->question == BR_ASK_MEMBERS)
 		members(ps, ev);
-	else if (ev->what == BR_KAFKA_ANSWER)
+	else if (ev->what == BR_KAFKA_ANSWER && !br_presence_answer(ps, ev))
 		br_start_answer(ps, ev, now_ms);
 	else if (ev->what == BR_KAFKA_ERROR && ev->positions != NULL)
 		missing(ps, ev);
@@ -372,6 +371,7 @@ br_parts_step(struct br_parts *ps, int64_t now_ms)
 	int64_t next_ms;
 
 	br_start_step(ps, now_ms);
+	br_presence_step(ps, now_ms);
 	br_commit_step(ps, now_ms);
 	if (ps->revoked != NULL)
 		step_revoke(ps, now_ms);

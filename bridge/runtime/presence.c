@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LOOK_AGAIN_MS 10000
+#define ASK_TIMEOUT_MS 5000
+
 static struct br_seen *
 find(const struct br_parts *ps, const char *topic)
 {
@@ -73,18 +76,56 @@ br_presence_lost(struct br_parts *ps, const char *topic, const char *text)
 	tell(ps);
 }
 
-void
-br_presence_others(struct br_parts *ps)
+/* Missing, and nothing else of ours would find out that it is back: another
+ * member may have it then. */
+static bool
+is_looked_for(const struct br_parts *ps, const struct br_seen *t)
 {
-	for (struct br_seen *t = ps->seen; t != NULL; t = t->next) {
-		const struct br_part *part = ps->first;
+	const struct br_part *part = ps->first;
 
-		while (part != NULL && strcmp(part->topic, t->topic) != 0)
-			part = part->next;
-		if (part == NULL)
+	while (part != NULL && strcmp(part->topic, t->topic) != 0)
+		part = part->next;
+	return t->missing && part == NULL;
+}
+
+void
+br_presence_step(struct br_parts *ps, int64_t now_ms)
+{
+	struct br_positions *list;
+	size_t count = 0;
+
+	if (ps->look_ticket != 0 || now_ms < ps->look_ms)
+		return;
+	for (const struct br_seen *t = ps->seen; t != NULL; t = t->next)
+		count += is_looked_for(ps, t);
+	if (count == 0)
+		return;
+	ps->look_ms = now_ms + LOOK_AGAIN_MS;
+	list = br_positions_new(count);
+	for (const struct br_seen *t = ps->seen; t != NULL; t = t->next)
+		if (is_looked_for(ps, t))
+			(void)br_positions_add(list, t->topic, 0, -1);
+	ps->look_ticket =
+	    br_consumer_ask(ps->consumer, BR_ASK_RANGE, list, ASK_TIMEOUT_MS);
+	br_positions_free(list);
+}
+
+bool
+br_presence_answer(struct br_parts *ps, const struct br_kafka_event *ev)
+{
+	if (ps->look_ticket == 0 || ev->ticket != ps->look_ticket)
+		return false;
+	ps->look_ticket = 0;
+	for (size_t i = 0; ev->positions != NULL && i < ev->positions->count;
+	     i++) {
+		const struct br_position *pos = &ev->positions->item[i];
+		struct br_seen *t = find(ps, pos->topic);
+
+		if (t != NULL && pos->error == 0 && pos->low >= 0)
 			t->missing = false;
 	}
 	tell(ps);
+	return true;
 }
 
 void

@@ -93,11 +93,13 @@ br_start_alarms(struct br_parts *ps)
 
 	for (struct br_part *part = ps->first; part != NULL;
 	     part = part->next) {
-		/* Corrupt: also while it is tried again. */
-		if (part->corrupt || (part->state == BR_PART_HELD && part->gap))
-			gap = part;
-		else if (part->state == BR_PART_HELD && !part->awaits)
+		bool held = part->state == BR_PART_HELD;
+
+		if (held && !part->gap && !part->awaits)
 			url = part;
+		/* Corrupt: also while it is tried again. */
+		if (part->corrupt || (held && part->gap))
+			gap = part;
 	}
 	br_alarms_set(
 	    ps->alarms, BR_ALARM_OFFSET_GAP, gap != NULL ? gap->why : NULL);

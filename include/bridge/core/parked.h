@@ -23,7 +23,7 @@ size_t br_sched_parked(const struct br_sched *s, int64_t now_ms);
 
 /*
  * Gives up events of closed targets, those that were put first first, until
- * at least `bytes` of dead ones (also of others) are on their way to the DLQ,
+ * at least `bytes` that were given up are on their way to the DLQ,
  * or there is none any more. Of a lane it is the first one; the next one may
  * follow when that is buried. Returns how many; they settle as dead.
  */

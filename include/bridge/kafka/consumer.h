@@ -184,9 +184,10 @@ bool br_consumer_commit(struct br_consumer *c,
 
 /*
  * True while the group is being joined again. A commit would be refused, and
- * all partitions taken for lost: wait until it is over.
+ * all partitions taken for lost: wait until it is over. `revoking`: a revoke
+ * is not answered yet; only what is on its way already counts then.
  */
-bool br_consumer_joining(const struct br_consumer *c);
+bool br_consumer_joining(const struct br_consumer *c, bool revoking);
 
 /*
  * Asks the brokers about these partitions; the answer comes as an event with

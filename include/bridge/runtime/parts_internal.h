@@ -30,6 +30,8 @@ struct br_parts {
 	struct br_part *gone;       /* not ours, some events still out */
 	struct br_part *last_found; /* records come in runs of a partition */
 	struct br_seen *seen;       /* topics that were ours before */
+	int64_t look_ms;            /* when missing ones are looked for */
+	uint64_t look_ticket;       /* of that question; 0: none is out */
 	bool assigned;              /* the group has answered */
 	bool shutting_down;
 	bool no_start;
@@ -70,8 +72,11 @@ bool br_presence_seen(const struct br_parts *ps, const char *topic);
 void br_presence_see(struct br_parts *ps, const char *topic);
 /* The brokers do not know it (any more): raises the alarm. */
 void br_presence_lost(struct br_parts *ps, const char *topic, const char *text);
-/* Other members may have what we miss: it is theirs to tell. */
-void br_presence_others(struct br_parts *ps);
+/* Looks for missing topics that may be another member's when they are back:
+ * asks the brokers, every ten seconds. */
+void br_presence_step(struct br_parts *ps, int64_t now_ms);
+/* True when it was the answer to that. */
+bool br_presence_answer(struct br_parts *ps, const struct br_kafka_event *ev);
 void br_presence_free(struct br_parts *ps);
 
 /* Raises or clears the alarms of held partitions. */

@@ -25,7 +25,7 @@ def run_stored(k):
         seen[at] = off
     check(len(k.dlq()) == 20000, f"{len(k.dlq())} copies of 20,000 events")
     peak = b.rss(peak=True)
-    check(peak < 90 << 20, f"{peak >> 20} MiB resident at most")
+    check(peak < 64 << 20, f"{peak >> 20} MiB resident at most")
     k.without |= {"I1", "P4"}   # checked above; as a whole they take longer than the case
     k.figure = f"{20000 / took:.0f} a second, at most {peak >> 20} MiB"
 
@@ -41,7 +41,7 @@ def run_held(k):
     until(lambda: "dlq_too_large" in b.get("/readyz")[1], 40, lambda: f"no alarm dlq_too_large after {len(r.requests())} requests")
     until(lambda: len(r.requests()) >= 1000, 10, "reading has stopped too early")
     peak = b.rss(peak=True)
-    check(peak < 90 << 20, f"{peak >> 20} MiB resident at most")
+    check(peak < 64 << 20, f"{peak >> 20} MiB resident at most")
     b.signal(15)
     rc = b.wait(3.5)
     check(rc == 0, f"exit status {rc} within 3.5 s of SIGTERM")

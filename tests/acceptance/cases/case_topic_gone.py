@@ -53,3 +53,32 @@ def run_at_start(k):
     rc = b.wait(30)
     check(rc == names.UNAVAILABLE, f"exit status {rc}, expected {names.UNAVAILABLE}")
     check(t + ".nowhere" in b.log(), "the log does not name the topic")
+
+
+def run_two(k):
+    """Two members: the alarm stands while the topic is gone, and goes when either has it again."""
+    t = k.topic()
+    keep = k.topic("keep", partitions=2, dlq=False)
+    r = k.receiver()
+    both = [k.bridge(k.conf([t, keep], r.url)) for _ in range(2)]
+    k.connections = 8
+    k.backwards_ok = True
+    for b in both:
+        k.must_start(b)
+    until(lambda: all(b.metric("outbox_bridge_group_members") == 2 for b in both), 20, "not both are in the group")
+    k.produce(t, [E(n) for n in range(3)], free=True)
+    k.wait_committed(t, 3)
+    k.samples.clear()
+    k.kafka.delete(t)
+    missing = lambda b: b.metrics().get('outbox_bridge_alarm{name="topic_missing"}')
+    until(lambda: any(missing(b) for b in both), 20, "no member raises topic_missing")
+    told = [b for b in both if missing(b)]
+    end = now() + 6                     # the rebalance that the deletion causes, and what it asks
+    until(lambda: now() > end or not all(missing(b) for b in told), 8)
+    check(all(missing(b) for b in told), "the alarm was cleared while the topic is gone")
+    k.kafka.create(t, 1)
+    k.produce(t, [E(n) for n in range(10, 13)])
+    until(lambda: {q.key for q in r.ok()} >= {ID(n) for n in range(10, 13)}, 30, "the events of the new topic are not delivered")
+    until(lambda: not any(missing(b) for b in both), 20, "the alarm topic_missing stays although the topic is back")
+    for b in both:
+        check(b.get("/readyz")[0] == 200, f"not ready: {b.get('/readyz')[1][:200]}")

@@ -88,9 +88,8 @@ shed(struct model *m)
 	size_t want = below(m, 8) * 100, dying = 0, shed = 0;
 
 	for (size_t n = 0; n < m->items; n++)
-		if (m->item[n].at == BURYING ||
-		    (m->item[n].at == SETTLED &&
-		        m->item[n].how == BR_SETTLED_DEAD))
+		if (m->item[n].shed &&
+		    (m->item[n].at == BURYING || m->item[n].at == SETTLED))
 			dying += weight(&m->item[n]);
 	while (dying < want) {
 		struct item *first = NULL;

@@ -64,7 +64,7 @@ get(struct br_fetch *f, struct receiver *r, const char *path, char *text,
 
 	snprintf(url, sizeof(url), "%s%s", receiver_url(r), path);
 	status = br_fetch_get(f, url, &body, &err);
-	snprintf(text, size, "%s",
+	snprintf(text, size, "%.*s", (int)size - 1,
 	    status == 0         ? err.text
 	    : body.data != NULL ? body.data
 	                        : "");
