@@ -39,7 +39,7 @@ struct request {
 };
 
 /* What is common to all records of a call. */
-struct session {
+struct call {
 	const struct request *rq;
 	struct br_explainer *explainer;
 	struct br_buffer out;
@@ -159,19 +159,20 @@ wants_colour(void)
 
 /* Writes what has gathered; false when that fails, which is said. */
 static bool
-flush(struct session *s)
+flush(struct call *s)
 {
 	bool ok = fwrite(s->out.data, 1, s->out.len, stdout) == s->out.len &&
 	          fflush(stdout) == 0;
 
 	br_buffer_clear(&s->out);
-	if (!ok)
+	/* Whoever closed the pipe has seen enough. */
+	if (!ok && errno != EPIPE)
 		perror("outbox-bridge: standard output");
 	return ok;
 }
 
 static bool
-explain(struct session *s, const struct br_record *record)
+explain(struct call *s, const struct br_record *record)
 {
 	const struct br_explained *x = br_explainer_look(s->explainer, record);
 
@@ -195,7 +196,7 @@ complain(int status, const struct br_error *err)
 /* ---- where records come from */
 
 static int
-explain_file(struct session *s)
+explain_file(struct call *s)
 {
 	enum br_explain_file_result result;
 	struct br_record record;
@@ -217,7 +218,7 @@ explain_file(struct session *s)
 }
 
 static int
-explain_place(struct session *s, const struct br_config *config)
+explain_place(struct call *s, const struct br_config *config)
 {
 	const struct request *rq = s->rq;
 	int64_t limit_ms = config->kafka.start_timeout_ms;
@@ -239,7 +240,7 @@ explain_place(struct session *s, const struct br_config *config)
 static int
 run(const struct request *rq, const struct br_config *config)
 {
-	struct session s = {.rq = rq};
+	struct call s = {.rq = rq};
 	struct br_error err;
 	int status;
 

@@ -236,8 +236,7 @@ read_object(struct br_explain_file *f, struct br_slice text,
 	int64_t partition = 0;
 
 	if (!br_json_read(text, NULL, &o, &fault))
-		return br_fail(err, "not an object of JSON: %s",
-		    fault.what != NULL ? fault.what : "it is something else");
+		return br_fail(err, "not a record: %s", fault.what);
 	*r = (struct br_record){.timestamp_ms = -1};
 	r->topic = text_of(f, br_json_get(&o, "topic"));
 	if (r->topic == NULL || r->topic[0] == '\0')

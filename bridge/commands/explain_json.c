@@ -75,7 +75,7 @@ add_event(struct br_buffer *out, const struct br_explained *x)
 	bool sent = x->outcome == BR_EXPLAIN_DELIVER;
 
 	add_text(out, "format", empty_as_null(d->format));
-	add_text(out, "format_why", x->origins->why);
+	add_text(out, "format_why", x->format_why);
 	add_slice(out, "event_id", d->event_id);
 	add_slice(out, "idempotency_key", d->idempotency_key);
 	add_order_key(out, d->order_key);
@@ -155,6 +155,8 @@ br_explain_json(const struct br_explained *x, struct br_buffer *out)
 	add_number(&line, "partition", r->partition, true);
 	add_number(&line, "offset", r->offset, true);
 	add_number(&line, "timestamp", r->timestamp_ms, r->timestamp_ms >= 0);
+	add_name(&line, "topic_read");
+	br_buffer_str(&line, x->topic_read ? "true" : "false");
 	add_text(&line, "outcome", br_explain_outcome_name(x->outcome));
 	add_text(&line, "reason", x->reason);
 	add_text(&line, "stage", empty_as_null(x->stage));

@@ -10,6 +10,7 @@
 #include "bridge/commands/explain_registry.h"
 #include "bridge/config/loader.h"
 #include "bridge/config/secrets.h"
+#include "bridge/core/pattern.h"
 
 #define MASK "***"
 /* Three questions for an unknown id, of the value and of the key. */
@@ -173,6 +174,42 @@ show(struct br_explainer *e)
 	}
 }
 
+static bool
+is_read(const struct br_config *config, const char *topic)
+{
+	const struct br_strings *topics = &config->kafka.topics;
+	bool read = false;
+
+	for (size_t i = 0; i < topics->count && !read; i++) {
+		struct br_error err;
+		struct br_pattern *p = br_pattern_new(topics->item[i], &err);
+
+		/* The loader has checked it. */
+		if (p == NULL)
+			abort();
+		read = br_pattern_match(p, topic);
+		br_pattern_free(p);
+	}
+	return read;
+}
+
+/* Detection says why; without it, the configuration has said so. */
+static const char *
+why_format(const struct br_explainer *e)
+{
+	const struct br_config_source *source = &e->config->source;
+	const struct br_intake_view *view = &e->view;
+
+	if (view->origins.why != NULL)
+		return view->origins.why;
+	if (view->decoded.format[0] == '\0' ||
+	    e->out.outcome == BR_EXPLAIN_SKIP)
+		return NULL;
+	if (source->format == BR_FORMAT_AUTO && source->format_count == 0)
+		return NULL;
+	return "source.format or source.formats says so";
+}
+
 const struct br_explained *
 br_explainer_look(struct br_explainer *e, const struct br_record *record)
 {
@@ -186,12 +223,14 @@ br_explainer_look(struct br_explainer *e, const struct br_record *record)
 		br_intake_look(e->intake, record, view);
 	e->out = (struct br_explained){.config = e->config,
 	    .record = record,
+	    .topic_read = is_read(e->config, record->topic),
 	    .stage = "",
 	    .decoded = &view->decoded,
 	    .origins = &view->origins};
 	if (view->route >= 0)
 		e->out.route = e->config->routes[view->route].name;
 	show(e);
+	e->out.format_why = why_format(e);
 	return &e->out;
 }
 

@@ -33,7 +33,7 @@ br_paper_ink(struct br_paper *p, enum br_ink ink, const char *text)
 	    [BR_INK_YELLOW] = "\033[1;33m",
 	    [BR_INK_RED] = "\033[1;31m",
 	    [BR_INK_CYAN] = "\033[36m"};
-	bool on = p->colour && ink != BR_INK_PLAIN;
+	bool on = p->colour && ink != BR_INK_PLAIN && text[0] != '\0';
 
 	if (on)
 		br_buffer_str(p->out, codes[ink]);
@@ -332,4 +332,27 @@ br_paper_hex(struct br_paper *p, size_t indent, struct br_slice bytes)
 		at += row;
 	}
 	left_out(p, indent, at < bytes.len ? bytes.len - at : 0);
+}
+
+/* UTF-8 without a NUL: escapes show the rest of what is no text. */
+static bool
+is_text(struct br_slice bytes)
+{
+	uint32_t code;
+
+	for (size_t i = 0, n; i < bytes.len; i += n) {
+		n = br_utf8_char(bytes.data + i, bytes.len - i, &code);
+		if (n == 0 || code == 0)
+			return false;
+	}
+	return true;
+}
+
+void
+br_paper_bytes(struct br_paper *p, size_t indent, struct br_slice bytes)
+{
+	if (is_text(bytes))
+		br_paper_text(p, indent, bytes);
+	else
+		br_paper_hex(p, indent, bytes);
 }

@@ -8,6 +8,12 @@
 #define INDENT 2
 #define NAMES_SHOWN 12
 
+static struct br_slice
+slice_of(const struct br_buffer *b)
+{
+	return (struct br_slice){(const uint8_t *)b->data, b->len};
+}
+
 /* ---- the verdict */
 
 static void
@@ -59,7 +65,9 @@ write_verdict(const struct br_explained *x, struct br_paper *p)
 	br_paper_ink(p, words[x->outcome].ink, words[x->outcome].word);
 	br_buffer_clear(&text);
 	add_verdict(x, &text);
-	br_paper_prose(p, INDENT, "", text.data);
+	br_buffer_str(p->out, "  ");
+	br_paper_clean(p->out, slice_of(&text));
+	br_buffer_str(p->out, "\n");
 	br_buffer_free(&text);
 }
 
@@ -83,6 +91,10 @@ write_reason(const struct br_explained *x, struct br_paper *p)
 	}
 	if (x->decoded->hint != NULL)
 		br_paper_prose(p, INDENT, "hint        ", x->decoded->hint);
+	if (!x->topic_read)
+		br_paper_prose(p, INDENT, "but         ",
+		    "kafka.topics does not name this topic: run never reads "
+		    "it");
 }
 
 /* ---- the record */
@@ -139,12 +151,6 @@ write_headers(struct br_paper *p, const struct br_record *r)
 	br_buffer_free(&text);
 }
 
-static struct br_slice
-slice_of(const struct br_buffer *b)
-{
-	return (struct br_slice){(const uint8_t *)b->data, b->len};
-}
-
 static void
 row_buffer(struct br_paper *p, const char *name, struct br_buffer *value,
     const char *note)
@@ -182,12 +188,8 @@ write_detected(const struct br_explained *x, struct br_paper *p)
 		format = "nothing that is sent";
 	br_paper_row(p, "format ", br_slice_str(format), "");
 	br_paper_rows(p);
-	if (x->origins->why != NULL)
-		br_paper_prose(p, INDENT, "because  ", x->origins->why);
-	else if (x->config->source.format != BR_FORMAT_AUTO ||
-	         x->config->source.format_count > 0)
-		br_paper_prose(p, INDENT, "because  ",
-		    "source.format or source.formats says so");
+	if (x->format_why != NULL)
+		br_paper_prose(p, INDENT, "because  ", x->format_why);
 }
 
 /* ---- the event */
@@ -329,10 +331,10 @@ write_event(const struct br_explained *x, struct br_paper *p)
 	write_time(x, p);
 	if (d->traceparent.data != NULL)
 		field(p, x, "trace parent", "traceparent", d->traceparent);
-	if (x->event != NULL)
+	if (x->outcome == BR_EXPLAIN_DELIVER) {
 		write_attempts(x, p);
-	if (x->outcome == BR_EXPLAIN_DELIVER)
 		write_content(x, p);
+	}
 	br_paper_rows(p);
 	br_buffer_free(&note);
 }
@@ -361,10 +363,8 @@ write_body(const struct br_explained *x, struct br_paper *p)
 	br_buffer_str(p->out, "\n");
 	if (body.len == 0)
 		br_paper_prose(p, INDENT, "", "(no body)");
-	else if (x->decoded->body_is_utf8 || x->decoded->body_is_json)
-		br_paper_text(p, INDENT, body);
 	else
-		br_paper_hex(p, INDENT, body);
+		br_paper_bytes(p, INDENT, body);
 }
 
 static void
@@ -405,5 +405,8 @@ br_explain_text(const struct br_explained *x, struct br_paper *p)
 	if (x->outcome == BR_EXPLAIN_DELIVER) {
 		write_route(x, p);
 		write_request(x, p);
+	} else if (x->record->value.len > 0) {
+		br_paper_section(p, "Value");
+		br_paper_bytes(p, INDENT, x->record->value);
 	}
 }

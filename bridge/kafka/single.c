@@ -28,7 +28,7 @@ struct br_single {
 	struct br_record record;
 };
 
-/* The part of the log that exists. */
+/* The part of the log that exists, up to the first open transaction. */
 struct range {
 	int64_t low, high; /* the first offset; one behind the last */
 };
@@ -128,28 +128,22 @@ find_range(struct br_single *s, int64_t offset, struct range *range,
 		    name, s->partition, offset, range->low, range->high - 1,
 		    offset < range->low
 		        ? " (older records were deleted: retention)"
-		        : "");
+		        : " (a later one is not written yet, or a transaction "
+		          "is still open)");
 	return true;
 }
 
-/* What the end of the partition says about an offset before it. */
+/* The end came, and no record before it. */
 static bool
-ended(const struct br_single *s, int64_t offset, int64_t end,
-    const struct range *range, struct br_error *err)
+ended(const struct br_single *s, int64_t offset, const struct range *range,
+    struct br_error *err)
 {
-	const char *name = rd_kafka_topic_name(s->topic);
-
-	if (end <= offset)
-		return br_fail(err,
-		    "%s:%" PRId32 ":%" PRId64
-		    " cannot be read yet: a transaction that began at or "
-		    "before it is still open",
-		    name, s->partition, offset);
 	return br_fail(err,
 	    "%s:%" PRId32 " has no record at offset %" PRId64
 	    ", nor behind it: compacted away, or a transaction's marker or "
 	    "aborted record; the log holds %" PRId64 " to %" PRId64,
-	    name, s->partition, offset, range->low, range->high - 1);
+	    rd_kafka_topic_name(s->topic), s->partition, offset, range->low,
+	    range->high - 1);
 }
 
 static bool
@@ -173,7 +167,6 @@ fetch(struct br_single *s, int64_t offset, const struct range *range,
 {
 	rd_kafka_resp_err_t last = RD_KAFKA_RESP_ERR__TIMED_OUT;
 	rd_kafka_message_t *m;
-	int64_t end;
 
 	while (br_clock_mono_ms() < s->until_ms) {
 		m = rd_kafka_consume_queue(s->queue, SLICE_MS);
@@ -185,10 +178,9 @@ fetch(struct br_single *s, int64_t offset, const struct range *range,
 			return take(s, offset, err);
 		}
 		last = m->err;
-		end = m->offset;
 		rd_kafka_message_destroy(m);
 		if (last == RD_KAFKA_RESP_ERR__PARTITION_EOF)
-			return ended(s, offset, end, range, err);
+			return ended(s, offset, range, err);
 		if (last == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
 			break;
 	}
@@ -248,6 +240,11 @@ br_single_read(const struct br_config *config, const char *topic,
 
 	if (conf == NULL)
 		return NULL;
+	/* One record is wanted, not what lies behind it. */
+	if (!br_client_set(conf, "queued.min.messages", "1", err)) {
+		rd_kafka_conf_destroy(conf);
+		return NULL;
+	}
 	rk = br_client_new(RD_KAFKA_CONSUMER, conf, err);
 	if (rk == NULL)
 		return NULL;

@@ -17,6 +17,7 @@ why(struct br_draft *d, const char *text)
 static bool
 verbatim(struct br_draft *d, enum br_body_syntax syntax, struct br_payload *p)
 {
+	why(d, "no other format fits: sent as it is");
 	p->null = false;
 	p->body = d->record->value;
 	p->syntax = syntax;
@@ -45,11 +46,11 @@ wrapped(struct br_draft *d, const struct br_json_value *schema,
 	shape = br_shape_of_object(d, &inner, schema);
 	if (!br_shape_control(d, shape))
 		return false;
-	if (payload->kind != BR_JSON_OBJECT)
-		return br_payload_value(d, payload, payload->text, p);
-	if (shape != BR_SHAPE_OTHER)
+	if (payload->kind == BR_JSON_OBJECT && shape != BR_SHAPE_OTHER)
 		return br_payload_shape(d, shape, payload->text, p);
 	why(d, "an object of schema and payload, as JsonConverter writes");
+	if (payload->kind != BR_JSON_OBJECT)
+		return br_payload_value(d, payload, payload->text, p);
 	return br_payload_object(d, &inner, payload->text, p);
 }
 
@@ -157,7 +158,6 @@ br_payload_auto(struct br_draft *d, struct br_payload *p)
 		break;
 	}
 	d->out->format = "string";
-	why(d, "no other format fits: sent as it is");
 	if (br_payload_is_avro(d))
 		return br_payload_avro(d, false, p);
 	if (text.len == 4 && memcmp(text.data, "null", 4) == 0) {

@@ -37,8 +37,6 @@ may_be_empty(struct br_avro_node *node)
 {
 	if (node->type == BR_AVRO_NULL)
 		return true;
-	if (node->type == BR_AVRO_FIXED)
-		return node->size == 0;
 	if (node->type != BR_AVRO_RECORD)
 		return false;
 	/* Asked again and again for one record: its first answer stands. */

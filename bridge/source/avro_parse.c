@@ -390,10 +390,10 @@ build_named(struct builder *b, struct br_avro_node *node,
 		return build_symbols(b, node, &found[SYMBOLS]) ? node : NULL;
 	if (node->type == BR_AVRO_FIXED) {
 		if (found[SIZE].kind != BR_JSON_NUMBER ||
-		    !number_of(&found[SIZE], &size) || size < 0 ||
+		    !number_of(&found[SIZE], &size) || size < 1 ||
 		    size > FIXED_MAX) {
 			(void)br_fail(b->err,
-			    "the size of the fixed type %s is none from 0 to "
+			    "the size of the fixed type %s is none from 1 to "
 			    "%d",
 			    node->name, FIXED_MAX);
 			return NULL;

@@ -23,6 +23,7 @@ enum br_explain_outcome {
 struct br_explained {
 	const struct br_config *config;
 	const struct br_record *record;
+	bool topic_read; /* kafka.topics names or matches its topic */
 	enum br_explain_outcome outcome;
 	const char *reason; /* a code; NULL for DELIVER */
 	const char *stage;  /* DLQ: where it was decided; "" otherwise */
@@ -30,6 +31,7 @@ struct br_explained {
 	const char *advice; /* DLQ, HOLD: what to do about it, or NULL */
 	const struct br_decoded *decoded;
 	const struct br_origins *origins;
+	const char *format_why;       /* what gave the format away, or NULL */
 	const struct br_event *event; /* DELIVER and DLQ; else NULL */
 	const char *route;    /* name of the route that matches, or NULL */
 	const char *url_from; /* DELIVER: static: whose URL it is */

@@ -69,4 +69,7 @@ void br_paper_text(struct br_paper *p, size_t indent, struct br_slice text);
 /* The same as a hex dump. */
 void br_paper_hex(struct br_paper *p, size_t indent, struct br_slice bytes);
 
+/* The one or the other: as text what is UTF-8 and holds no NUL. */
+void br_paper_bytes(struct br_paper *p, size_t indent, struct br_slice bytes);
+
 #endif

@@ -7,7 +7,7 @@ def run(k):
     """What the checkpoint is good for; beside it case checkpoint."""
     t = k.topic()
     r = k.receiver()
-    r.on(ID(0), Reply(503))
+    r.on(ID(0), Reply(503), Reply(200))
     b = k.bridge(k.conf(t, r.url, kafka={"instance": k.tag, "checkpoint_bytes": 0}, retry={"base_ms": 6000}))
     k.must_start(b)
     k.produce(t, [E(n) for n in range(1000)])

@@ -21,7 +21,8 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define KAFKA                                                                  \
-	"kafka = { brokers = \"127.0.0.1:1\"; topics = [ \"t\" ]; "            \
+	"kafka = { brokers = \"127.0.0.1:1\"; topics = [ \"outbox.*\", \"t\" " \
+	"]; "                                                                  \
 	"group = \"g\"; };\ndlq = { topic = \"the.dlq\"; };\n"
 #define UUID "00000000-0000-4000-8000-000000000001"
 

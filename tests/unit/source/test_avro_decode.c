@@ -374,6 +374,115 @@ test_envelope(void **state)
 	assert_int_equal(out.time_ms, 1000);
 }
 
+#define STRING(name) "{\"name\":\"" name "\",\"type\":\"string\"}"
+
+/* A payload of several fields beside other fields. */
+static void
+test_placed_record(void **state)
+{
+	struct br_decoded out;
+
+	(void)state;
+	schemas[1] =
+	    "{\"type\":\"record\",\"name\":\"V\",\"fields\":[{\"name\":"
+	    "\"payload\",\"type\":{\"type\":\"record\",\"name\":\"P\","
+	    "\"fields\":[{\"name\":\"a\",\"type\":\"int\"}," STRING(
+	        "b") "]}}," STRING("eventType") "]}";
+	DECODE("\0\0\0\0\1\2\4\"x\2T", &out);
+	expect_dead(&out, "avro-record-payload", "table.expand.json.payload");
+	assert_text("type", out.event_type, "T");
+	own.source.avro_payload = BR_AVRO_PAYLOAD_JSON;
+	DECODE("\0\0\0\0\1\2\4\"x\2T", &out);
+	expect_body(&out, "{\"a\":1,\"b\":\"\\\"x\"}", 17);
+	assert_true(out.body_is_json);
+}
+
+/* Not of the router: what the fields say. */
+static void
+decode_plain(const char *value, size_t len, struct br_decoded *out)
+{
+	struct br_record record = {.topic = "p.s.t"};
+
+	record.value = (struct br_slice){(const uint8_t *)value, len};
+	br_decode(decoder, &record, out);
+}
+
+#define DECODE_PLAIN(value, out) decode_plain((value), sizeof(value) - 1, (out))
+
+/* A row without its change event. */
+static void
+test_flattened(void **state)
+{
+	struct br_decoded out;
+
+	(void)state;
+	schemas[1] =
+	    "{\"type\":\"record\",\"name\":\"Value\",\"fields\":["
+	    "{\"name\":\"id\",\"type\":\"long\"}," STRING("payload") "," STRING(
+	        "event_type") "," STRING("idempotency_key") "]}";
+	DECODE_PLAIN("\0\0\0\0\1\2\6\"\n\1\2T\6k-1", &out);
+	expect_body(&out, "\"\n\1", 3);
+	assert_text("key", out.idempotency_key, "k-1");
+	assert_text("type", out.event_type, "T");
+	assert_string_equal(out.format, "flattened");
+}
+
+/* Records of Debezium's own are known by their names. */
+static void
+test_control(void **state)
+{
+	struct br_decoded out;
+
+	(void)state;
+	schemas[1] =
+	    "{\"type\":\"record\",\"name\":\"Heartbeat\",\"namespace\":"
+	    "\"io.debezium.connector.common\",\"fields\":[{\"name\":"
+	    "\"ts_ms\",\"type\":\"long\"}]}";
+	schemas[2] =
+	    "{\"type\":\"record\",\"name\":\"X\",\"connect.name\":"
+	    "\"io.debezium.connector.common.TransactionMetadataValue\","
+	    "\"fields\":[" STRING("status") "]}";
+	DECODE_PLAIN("\0\0\0\0\1\2", &out);
+	assert_int_equal(out.result, BR_DECODE_SKIP);
+	assert_string_equal(out.reason, "heartbeat");
+	DECODE_PLAIN("\0\0\0\0\2\6END", &out);
+	assert_int_equal(out.result, BR_DECODE_SKIP);
+	assert_string_equal(out.reason, "transaction-metadata");
+}
+
+/* A logical message of PostgreSQL, whose content is bytes. */
+static void
+test_message(void **state)
+{
+	static char *prefixes[] = {"outbox"};
+	struct br_decoded out;
+
+	(void)state;
+	own.source.message_prefixes = (struct br_strings){prefixes, 1};
+	schemas[1] =
+	    "{\"type\":\"record\",\"name\":\"MessageValue\","
+	    "\"namespace\":\"io.debezium.connector.postgresql\","
+	    "\"fields\":[" STRING(
+	        "op") ",{\"name\":\"source\",\"type\":"
+	              "{\"type\":\"record\",\"name\":\"Source\",\"fields\":"
+	              "[" STRING(
+	                  "connector") "]}},{\"name\":\"message\",\"type\":{"
+	                               "\"type\":\"record\",\"name\":"
+	                               "\"Message\",\"fields\":[" STRING(
+	                                   "prefix") ",{\"name\":\"content\","
+	                                             "\"type\":"
+	                                             "\"bytes\"}]}}]}";
+	DECODE_PLAIN("\0\0\0\0\1\2m\2p\x0coutbox\x30{\"id\":\"a\",\"payload\":"
+	             "\"x\"}",
+	    &out);
+	expect_body(&out, "x", 1);
+	assert_text("key", out.idempotency_key, "a");
+	DECODE_PLAIN(
+	    "\0\0\0\0\1\2m\2p\2q\x30{\"id\":\"a\",\"payload\":\"x\"}", &out);
+	assert_int_equal(out.result, BR_DECODE_SKIP);
+	assert_string_equal(out.reason, "op-message");
+}
+
 int
 main(void)
 {
@@ -390,6 +499,10 @@ main(void)
 	    TEST(test_keys),
 	    TEST(test_placed),
 	    TEST(test_envelope),
+	    TEST(test_placed_record),
+	    TEST(test_flattened),
+	    TEST(test_control),
+	    TEST(test_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
