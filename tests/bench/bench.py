@@ -4,6 +4,7 @@ from pathlib import Path
 
 from acceptance.broker import Broker, Cluster
 
+from . import decoding
 from .stand import Bridge, Floor, PREFETCH_KB, Receiver, now, percentile, produce, remove, until
 
 HERE = Path(__file__).resolve().parent
@@ -333,7 +334,7 @@ def refusing_dlq(b):
 
 
 SCENARIOS = {"throughput": throughput, "latency": latency, "failing": failing_key, "blocked": blocked_key, "start": start_up, "kill": kill9,
-             "stop": stop, "dlq": refusing_dlq}
+             "stop": stop, "dlq": refusing_dlq, "decode": decoding.decode}
 
 
 # ---- the table
@@ -439,9 +440,10 @@ def main():
         for name in o.only.split(","):
             SCENARIOS[name](b)
         t = Table(b)
-        for rows in (rate_rows, memory_rows, time_rows, safety_rows):
+        for rows in (rate_rows, memory_rows, time_rows, safety_rows, decoding.rows):
             rows(b, t)
         t.print()
+        decoding.print_table(b)
     finally:
         b.close()
 

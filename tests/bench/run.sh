@@ -15,5 +15,5 @@ fi
 cmake -S "$top" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DBRIDGE_BENCH=ON >/dev/null
 cmake --build "$build" -j 2 --target outbox-bridge bench-receiver bench-loop \
-  bench-floor | tail -n 1
+  bench-floor bench-decode | tail -n 1
 run_python "$(readlink -f "$kit")" -m bench.bench --build "$build" "$@"

@@ -143,12 +143,17 @@ class Bridge(Subject):
 
 # ---- events
 
+def event_head(n, keys):
+    """How the body of event n begins: what the receiver wants to know."""
+    return '{"id":"e-%d","k":"agg-%d","s":%d,"t":%d,' % (n, n % keys, n // keys, time.time_ns() // 1000)
+
+
 def body(n, keys, size=512):
-    head = '{"id":"e-%d","k":"agg-%d","s":%d,"t":%d,"p":"' % (n, n % keys, n // keys, time.time_ns() // 1000)
+    head = event_head(n, keys) + '"p":"'
     return (head + "x" * (size - len(head) - 2) + '"}').encode()
 
 
-def produce(bench, topic, count, keys=1000, first=0, rate=0):
+def produce(bench, topic, count, keys=1000, first=0, rate=0, make=body):
     """Events first … first + count - 1 over so many keys in turn; evenly spread when a rate (per second) is given."""
     producer = bench.kafka.producer(**({"linger.ms": 0} if rate else {"linger.ms": 20, "enable.idempotence": True, "queue.buffering.max.messages": 500000}),
                                     partitioner="murmur2_random")
@@ -161,7 +166,7 @@ def produce(bench, topic, count, keys=1000, first=0, rate=0):
                 time.sleep(min(left, 0.01))
         while True:
             try:
-                producer.produce(topic, body(n, keys), key=f"agg-{n % keys}", headers={"id": f"e-{n}", "eventType": "OrderChanged"})
+                producer.produce(topic, make(n, keys), key=f"agg-{n % keys}", headers={"id": f"e-{n}", "eventType": "OrderChanged"})
                 break
             except BufferError:
                 producer.poll(0.05)

@@ -1,13 +1,15 @@
-"""A row's way through the real services: PostgreSQL, Debezium's outbox router
-in Kafka Connect, Kafka, the bridge, a receiver.
+"""A row's way through the real services: PostgreSQL, Debezium in Kafka
+Connect, Kafka, the bridge, a receiver.
 
-For each converter: a thousand rows with one that is always refused and some
+For each kind of connector (the outbox router with three converters, and change
+events without it): a thousand rows with one that is always refused and some
 that fail once; then a second thousand with kill -9 in its middle. All is
 compared byte for byte with what was inserted; the invariants of the
 acceptance cases are checked on top (acceptance/api.py).
 """
 import argparse
 import collections
+import json
 import shutil
 import signal
 import sys
@@ -19,31 +21,51 @@ from pathlib import Path
 from acceptance import bridge
 from acceptance.api import Event, Fail, Kit, Reply, check, until
 from e2e import rows
-from e2e.stack import CONVERTERS, Stack
+from e2e.stack import CONNECTORS, Stack
 
 now = time.monotonic
 PARTITIONS = 4
 
 
 class Scenario:
-    """One converter: its database, connector, topic, bridge and receiver."""
+    """One kind of connector: its database, topic, bridge and receiver."""
 
-    def __init__(self, stack, converter, program, folder):
-        self.stack, self.converter = stack, converter
-        self.kit = Kit(f"e2e-{converter}", stack.bootstrap, folder, [program])
+    topic_name = "event.order"
+    change_counts = None        # Counter of rows that change after insertion
+
+    def __init__(self, stack, kind, program, folder):
+        self.stack, self.kind = stack, kind
+        self.kit = Kit(f"e2e-{kind}", stack.bootstrap, folder, [program])
         self.rows = []
         self.poison = None
 
     def start(self):
-        k, name = self.kit, f"outbox_{self.converter}"
+        k, name = self.kit, f"outbox_{self.kind}"
         self.database = name
         self.stack.psql("postgres", f"create database {name};")
         self.stack.psql(name, rows.TABLE)
-        self.topic = k.topic("event.order", partitions=PARTITIONS)
-        self.stack.route_outbox(name, name, self.topic, self.converter)
+        self.topic = k.topic(self.topic_name, partitions=PARTITIONS)
+        self.stack.read_outbox(name, name, self.topic, self.kind)
         self.receiver = k.receiver()
         self.receiver.default = Reply(delay=0.004)
-        self.bridge = k.started(self.topic, self.receiver.url)
+        self.bridge = k.started(self.topic, self.receiver.url,
+                                **self.configuration())
+
+    # ---- what differs between kinds
+    def configuration(self):
+        """What is set besides that of all kinds."""
+        return {}
+
+    def row_id(self, record):
+        """Of the row whose event this record is; None: of no event."""
+        return record.text("id")
+
+    def record_count(self):
+        """Records that must come of the rows so far."""
+        return len(self.rows)
+
+    def compare_skipped(self):
+        """What must have been counted as skipped."""
 
     def ends(self):
         return self.kit.kafka.ends(self.topic, PARTITIONS)
@@ -58,9 +80,10 @@ class Scenario:
 
     def wait_settled(self):
         """All rows are in the topic, all of the topic is committed."""
-        until(lambda: sum(self.ends().values()) >= len(self.rows), 60,
-              lambda: f"{sum(self.ends().values())} of {len(self.rows)} rows "
-              "in the topic after 60 s", every=0.1)
+        want = self.record_count()
+        until(lambda: sum(self.ends().values()) >= want, 60,
+              lambda: f"{sum(self.ends().values())} of {want} records in the "
+              "topic after 60 s", every=0.1)
         until(lambda: self.committed() == self.ends(), 60,
               lambda: f"committed {self.committed()} of {self.ends()} after "
               "60 s", every=0.1)
@@ -68,8 +91,9 @@ class Scenario:
     # ---- what must be true at the end of each thousand
     def compare(self):
         k = self.kit
-        records = {r.text("id"): r for r in
+        records = {self.row_id(r): r for r in
                    k.kafka.read(self.topic, PARTITIONS)}
+        records.pop(None, None)
         by_id = {row.id: row for row in self.rows}
         check(records.keys() == by_id.keys(),
               f"{len(records.keys() ^ by_id.keys())} ids differ between "
@@ -101,7 +125,7 @@ class Scenario:
 
     def compare_dead(self):
         dead = self.kit.dlq()
-        check([d.text("id") for d in dead] == [self.poison.id],
+        check([self.row_id(d) for d in dead] == [self.poison.id],
               f"the DLQ holds {len(dead)} records, expected the poison row")
         check(dead[0].text("outbox.dlq.reason") == "http-permanent" and
               dead[0].text("outbox.dlq.http.status") == "400",
@@ -111,7 +135,7 @@ class Scenario:
     # ---- the two tests
     def first_thousand(self):
         self.start()
-        new, sql = rows.thousand(f"{self.converter}-1", 0)
+        new, sql = rows.thousand(f"{self.kind}-1", 0, self.change_counts)
         self.poison = new[500]
         self.receiver.on(self.poison.id, Reply(400))
         for row in new[7::50]:
@@ -121,11 +145,13 @@ class Scenario:
         self.wait_settled()
         took = now() - begin
         self.compare()
+        self.compare_skipped()
         return f"{took:.1f} s from the first insert to the last commit"
 
     def second_thousand(self):
         check(self.poison and len(self.rows) == 1000, "there was no first one")
-        new, sql = rows.thousand(f"{self.converter}-2", 1000)
+        new, sql = rows.thousand(f"{self.kind}-2", 1000,
+                                 self.change_counts)
         ids = {row.id for row in new}
         self.insert(new, sql)
         ok = self.receiver.ok
@@ -161,6 +187,47 @@ class Scenario:
                 f"{self.kit.world.accepted} accepted")
 
 
+class RawScenario(Scenario):
+    """Change events without a transform. Updates, deletes and tombstones are
+    no events."""
+
+    topic_name = "public.outbox"
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.change_counts = collections.Counter()
+
+    def row_id(self, record):
+        change = json.loads(record.value or b'{"op": "tombstone"}')
+        return change["after"]["id"] if change["op"] == "c" else None
+
+    def record_count(self):
+        n = self.change_counts
+        return len(self.rows) + n["update"] + 2 * n["delete"]
+
+    def compare_skipped(self):
+        n = self.change_counts
+        check(n["update"] > 50 and n["delete"] > 50, f"too few changes: {n}")
+        want = {"op-update": n["update"], "op-delete": n["delete"],
+                "tombstone": n["delete"]}
+        got = {reason: sum(v for k, v in self.bridge.metrics().items() if
+                           "_skipped_total{" in k and f'"{reason}"' in k)
+               for reason in want}
+        check(got == want, f"skipped {got}, expected {want}")
+
+
+class AvroScenario(Scenario):
+    """Routed rows in Avro; schemas from Apicurio's registry."""
+
+    def configuration(self):
+        url = self.stack.registry + "/apis/ccompat/v7"
+        return {"registry": {"url": [url]}}
+
+
+SCENARIOS = {"string": Scenario, "json": Scenario, "raw": RawScenario,
+             "avro": AvroScenario}
+
+
 def attempt(title, call):
     begin = now()
     try:
@@ -174,13 +241,13 @@ def attempt(title, call):
     return status == "PASS"
 
 
-def run(converters, program, work):
-    stack = Stack(work / "stack")
+def run(kinds, program, work):
+    stack = Stack(work / "stack", registry="avro" in kinds)
     results = []
     try:
         stack.up()
-        for name in converters:
-            s = Scenario(stack, name, program, work / name)
+        for name in kinds:
+            s = SCENARIOS[name](stack, name, program, work / name)
             try:
                 for title, call in (
                         ("1000 rows, one refused for ever", s.first_thousand),
@@ -199,8 +266,8 @@ def run(converters, program, work):
 
 def main():
     parser = argparse.ArgumentParser(prog="tests/e2e/run")
-    parser.add_argument("converter", nargs="*", default=list(CONVERTERS),
-                        help="string json")
+    parser.add_argument("kind", nargs="*", default=list(CONNECTORS),
+                        help=" ".join(CONNECTORS))
     parser.add_argument("--keep", action="store_true",
                         help="keep logs and data although all pass")
     opts = parser.parse_args()
@@ -213,7 +280,7 @@ def main():
         return 1
     work = Path(tempfile.mkdtemp(prefix="outbox-e2e-"))
     work.chmod(0o711)           # PostgreSQL's user passes through it
-    results = run(opts.converter, program, work)
+    results = run(opts.kind, program, work)
     failed = results.count(False)
     if failed or opts.keep:
         print(f"logs: {work}")

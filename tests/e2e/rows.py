@@ -2,6 +2,7 @@
 import json
 import random
 import uuid
+from collections import Counter
 
 TABLE = """
 create table outbox (
@@ -11,6 +12,8 @@ create table outbox (
   type text not null,
   payload text not null
 );
+-- so that a deleted row has its aggregate, and with it its place in the order
+alter table outbox replica identity full;
 """
 AGGREGATES = 50
 AWKWARD = (
@@ -45,9 +48,25 @@ def payload(rng, n):
     return text.replace('"nested"', '"price": 12.50, "e": 1E+2 , "nested"', 1)
 
 
-def thousand(seed, first):
+def change(rng, batch, counts):
+    """SQL that marks some of the rows of a transaction as done and deletes
+    some, as applications do; and counts them."""
+    sql = []
+    for row in batch:
+        what = rng.choice(("update", "delete", "", "", ""))
+        if what == "update":
+            sql.append("update outbox set type = 'Done', payload = 'changed' "
+                       f"where id = '{row.id}';\n")
+        elif what == "delete":
+            sql.append(f"delete from outbox where id = '{row.id}';\n")
+        counts[what] += 1
+    return sql
+
+
+def thousand(seed, first, counts=None):
     """(rows in order of insertion, the SQL). A tenth of the transactions is
-    rolled back: their rows must never be seen."""
+    rolled back: their rows must never be seen. With `counts` (a Counter) some
+    rows are updated or deleted later in their transaction."""
     rng = random.Random(seed)
     rows, sql, n = [], [], first
     while len(rows) < 1000:
@@ -55,7 +74,9 @@ def thousand(seed, first):
         batch = [Row(rng, rng.randrange(AGGREGATES), n + i)
                  for i in range(size)]
         keep = rng.random() >= 0.1
-        sql += ["begin;\n", *(r.insert() for r in batch),
+        changes = [] if counts is None else change(
+            rng, batch, counts if keep else Counter())
+        sql += ["begin;\n", *(r.insert() for r in batch), *changes,
                 "commit;\n" if keep else "rollback;\n"]
         if keep:
             rows += batch

@@ -8,6 +8,7 @@ run=${STACK_RUN:-/tmp/outbox-bridge-stack.$(id -u)}
 kafka_port=${STACK_KAFKA_PORT:-23892}      # the controller is one above
 connect_port=${STACK_CONNECT_PORT:-23894}
 pg_port=${STACK_PG_PORT:-23895}
+registry_port=${STACK_REGISTRY_PORT:-}     # empty: no schema registry
 pg_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
 pg_bin=${STACK_PG_BIN:-$pg_bin}
 pg_data=$run/pg

@@ -11,24 +11,66 @@ from acceptance import ports
 from acceptance.broker import Cluster
 
 HERE = Path(__file__).resolve().parent
-CONVERTERS = {
-    "string": {
-        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
-        "value.converter": "org.apache.kafka.connect.storage.StringConverter",
-    },
-    "json": {
-        "key.converter": "org.apache.kafka.connect.json.JsonConverter",
-        "key.converter.schemas.enable": "false",
-        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-        "value.converter.schemas.enable": "false",
-    },
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+ROUTER = "transforms.outbox."
+
+
+def routed(topic, converters):
+    """What Debezium's outbox router writes."""
+    return {
+        **converters,
+        "topic.prefix": topic, "tombstones.on.delete": "false",
+        "transforms": "outbox",
+        ROUTER + "type": "io.debezium.transforms.outbox.EventRouter",
+        ROUTER + "route.topic.replacement": topic,
+        ROUTER + "table.fields.additional.placement": "type:header:eventType",
+    }
+
+
+def raw(topic, converters):
+    """Change events as they are, in the order of their aggregates."""
+    return {
+        **converters,
+        "topic.prefix": topic.removesuffix(".public.outbox"),
+        "message.key.columns": "public.outbox:aggregateid",
+    }
+
+
+def json_converters():
+    return {
+        "key.converter": JSON, "key.converter.schemas.enable": "false",
+        "value.converter": JSON, "value.converter.schemas.enable": "false",
+    }
+
+
+def avro_converters(registry):
+    """Apicurio's, with its defaults: ids in headers."""
+    out = {}
+    for part in ("key", "value"):
+        out[f"{part}.converter"] = \
+            "io.apicurio.registry.utils.converter.AvroConverter"
+        option = f"{part}.converter.apicurio.registry."
+        out[option + "url"] = f"{registry}/apis/registry/v2"
+        out[option + "auto-register"] = "true"
+        out[option + "find-latest"] = "true"
+    return out
+
+
+# what a connector is told besides database and table
+CONNECTORS = {
+    "string": lambda topic, _: routed(
+        topic, {"key.converter": STRING, "value.converter": STRING}),
+    "json": lambda topic, _: routed(topic, json_converters()),
+    "raw": lambda topic, _: raw(topic, json_converters()),
+    "avro": lambda topic, registry: routed(topic, avro_converters(registry)),
 }
 
 
 class Stack:
     """One stack with ports and a run folder of its own."""
 
-    def __init__(self, run):
+    def __init__(self, run, registry=False):
         self.run = Path(run)
         kafka = ports.reserve(ports.KAFKA, 2)
         self.connect_port = ports.reserve(ports.RECEIVER)
@@ -38,6 +80,11 @@ class Stack:
                     "STACK_KAFKA_PORT": str(kafka),
                     "STACK_CONNECT_PORT": str(self.connect_port),
                     "STACK_PG_PORT": str(self.pg_port)}
+        self.registry = None
+        if registry:
+            port = ports.reserve(ports.RECEIVER)
+            self.registry = f"http://127.0.0.1:{port}"
+            self.env["STACK_REGISTRY_PORT"] = str(port)
 
     def up(self):
         subprocess.run([HERE / "stack-up"], env=self.env, check=True,
@@ -73,9 +120,8 @@ class Stack:
             text = e.read().decode("utf-8", "replace")
             raise RuntimeError(f"{method} {path}: {e.code} {text[:500]}")
 
-    def route_outbox(self, name, database, topic, converter):
-        """A connector with the outbox router; returns when it streams."""
-        router = "transforms.outbox."
+    def read_outbox(self, name, database, topic, kind):
+        """A connector of that kind; returns when it streams."""
         config = {
             "connector.class":
                 "io.debezium.connector.postgresql.PostgresConnector",
@@ -86,14 +132,8 @@ class Stack:
             "slot.name": name, "publication.name": name,
             "publication.autocreate.mode": "filtered",
             "table.include.list": "public.outbox",
-            "topic.prefix": name, "snapshot.mode": "no_data",
-            "tombstones.on.delete": "false", "poll.interval.ms": "20",
-            "transforms": "outbox",
-            router + "type": "io.debezium.transforms.outbox.EventRouter",
-            router + "route.topic.replacement": topic,
-            router + "table.fields.additional.placement":
-                "type:header:eventType",
-            **CONVERTERS[converter],
+            "snapshot.mode": "no_data", "poll.interval.ms": "20",
+            **CONNECTORS[kind](topic, self.registry),
         }
         self.connect("PUT", f"/connectors/{name}/config", config)
         # RUNNING says nothing yet: the slot is active when it streams
