@@ -13,7 +13,7 @@ static const struct {
         "has no ids at all, source.allow_offset_key = true makes a key of "
         "each record's position."},
     {"id-invalid",
-        "Give the event an id or idempotency key of at most 1000 bytes of "
+        "Give the event an id or idempotency key of at most 255 bytes of "
         "valid text, and insert it again."},
     {"lossy-id",
         "The connector wrote the id in a form that loses digits. Set "

@@ -21,6 +21,7 @@ struct br_lookup {
 	struct br_alarms *alarms;
 	struct br_registry *registry; /* Kafka thread */
 	struct br_fetch *fetch;       /* our thread, but for the abort */
+	bool down;                    /* the alarm is raised */
 	int wake_fd;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards what follows; a leaf */
@@ -200,6 +201,7 @@ set_alarm(struct br_lookup *l)
 	const char *trouble = br_registry_trouble(l->registry);
 	struct br_error text;
 
+	l->down = trouble != NULL;
 	if (trouble != NULL)
 		(void)br_fail(&text,
 		    "no schema can be had: %s; partitions that need one wait, "
@@ -214,6 +216,7 @@ int64_t
 br_lookup_step(struct br_lookup *l, int64_t now_ms)
 {
 	struct br_registry_reply *reply, *next;
+	int64_t next_ms;
 	bool any;
 
 	if (l == NULL)
@@ -226,7 +229,8 @@ br_lookup_step(struct br_lookup *l, int64_t now_ms)
 		next = reply->next;
 		br_registry_answer(l->registry, reply, now_ms);
 	}
-	if (any)
+	next_ms = br_registry_step(l->registry, now_ms);
+	if (any || (br_registry_trouble(l->registry) != NULL) != l->down)
 		set_alarm(l);
-	return br_registry_step(l->registry, now_ms);
+	return next_ms;
 }

@@ -485,8 +485,12 @@ br_parts_read(struct br_parts *ps, const struct br_read *read, int64_t now_ms)
 	struct br_part *part =
 	    br_parts_find(ps, read->record.topic, read->record.partition);
 	char why[400];
+	bool waits;
 
-	if (part == NULL || part->state != BR_PART_READING)
+	/* A wait for a schema may be long: its topic may go meanwhile. */
+	waits = part != NULL && part->state == BR_PART_HELD && part->awaits &&
+	        read->kind == BR_READ_TOPIC_GONE;
+	if (part == NULL || (part->state != BR_PART_READING && !waits))
 		return;
 	switch (read->kind) {
 	case BR_READ_RECORD:

@@ -118,6 +118,7 @@ read_body(struct br_avro *a, struct br_avro_schema *schema,
 	}
 	out->record =
 	    node->type == BR_AVRO_RECORD && node->logical == BR_AVRO_PLAIN;
+	schema->values = fault.values;
 	if (!br_avro_json_render(
 	        a->json[part], schema, frame->body, arena, &out->text)) {
 		dead(out, frame, "avro-decode",

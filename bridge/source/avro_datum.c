@@ -159,6 +159,9 @@ walk_blocks(struct walk *w, const struct br_avro_node *node, unsigned depth)
 static bool
 walk_record(struct walk *w, const struct br_avro_node *node, unsigned depth)
 {
+	/* A weight knows nothing of what leads back to itself. */
+	if (!count_values(w, node->count))
+		return false;
 	for (size_t i = 0; i < node->count; i++)
 		if (!walk_value(w, node->child[i], depth + 1))
 			return false;
@@ -238,6 +241,7 @@ br_avro_datum_check(const struct br_avro_node *root, struct br_slice body,
 		(void)fault(&w, "bytes are left behind the value");
 	out->what = w.what;
 	out->at = (size_t)(w.at - w.begin);
+	out->values = w.values;
 	return w.what == NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "bridge/source/decimal.h"
 
 #define KEPT (1024 * 1024) /* a larger text is for one record only */
+#define VALUE_BYTES 40     /* avro-c's room for a value, at least */
 
 /* A string of the text, and what it stands for. */
 struct raw {
@@ -427,7 +428,7 @@ br_avro_json_render(struct br_avro_json *j, struct br_avro_schema *schema,
 	br_buffer_clear(&j->out);
 	j->raw_count = 0;
 	j->arena = arena;
-	v->last = body.len;
+	v->last = body.len + VALUE_BYTES * schema->values;
 	avro_reader_memory_set_source(
 	    v->reader, (const char *)body.data, (int64_t)body.len);
 	ok = avro_value_reset(&v->value) == 0 &&

@@ -5,6 +5,7 @@
  */
 #include "bridge/source/avro.h"
 #include "bridge/source/detect.h"
+#include "bridge/source/registry_ask.h"
 
 static void
 why(struct br_draft *d, const char *text)
@@ -159,6 +160,10 @@ br_avro_order_key(struct br_draft *d)
 	/* Bytes that begin with 00 say nothing beside a value that is not
 	 * Avro. */
 	if (!frame.from_header && !d->framed && d->record->value.data != NULL)
+		return;
+	/* No address for such an id: these bytes are no Avro. */
+	if (!frame.from_header && frame.key.space == BR_SCHEMA_GLOBAL &&
+	    !br_registry_has_global(&d->config->registry))
 		return;
 	br_avro_read(d->avro, d->record, BR_FRAME_KEY, false, d->arena, &v);
 	switch (v.kind) {

@@ -157,6 +157,9 @@ br_shape_of_object(const struct br_draft *d,
 
 	if (schema != NULL && schema->kind == BR_JSON_OBJECT)
 		shape = shape_of_schema(schema);
+	/* An event of the router may have a schema of any name. */
+	if (d->has_id && (shape != BR_SHAPE_ENVELOPE || !is_envelope(object)))
+		shape = BR_SHAPE_OTHER;
 	if (shape != BR_SHAPE_OTHER)
 		return shape;
 	if (is_cloudevent(object))

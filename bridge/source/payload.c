@@ -23,8 +23,15 @@ br_payload_value(struct br_draft *d, const struct br_json_value *value,
 	if (value->kind != BR_JSON_STRING)
 		return true;
 	p->syntax = BR_BODY_UNKNOWN;
-	if (d->rendered && br_avro_raw(d->avro, value->text, &p->body))
+	if (d->rendered && br_avro_raw(d->avro, value->text, &p->body)) {
+		/* avro-c uses that memory again for a key of this schema. */
+		uint8_t *own = br_arena_take(d->arena, p->body.len + 1);
+
+		if (p->body.len != 0)
+			memcpy(own, p->body.data, p->body.len);
+		p->body.data = own;
 		return true;
+	}
 	if (br_json_unquote(d->arena, value, &p->body))
 		return true;
 	return br_draft_dead(d, "decode", "json-syntax",

@@ -28,6 +28,7 @@ struct entry {
 	unsigned unknown;              /* answers that there is none */
 	int64_t due_ms;                /* WAIT: ask again; UNKNOWN: forget */
 	uint64_t used;
+	uint64_t asked_used; /* `used` when it was asked */
 };
 
 struct br_registry {
@@ -179,6 +180,7 @@ static void
 ask(struct br_registry *r, struct entry *e)
 {
 	e->asked = true;
+	e->asked_used = e->used;
 	r->ask(r->opaque, &e->key);
 }
 
@@ -307,7 +309,12 @@ br_registry_step(struct br_registry *r, int64_t now_ms)
 			bool waits = e->state == BR_SCHEMA_WAIT && !e->asked;
 			bool due = e->due_ms != 0 && now_ms >= e->due_ms;
 
-			if (e->state == BR_SCHEMA_UNKNOWN && due) {
+			/* Partitions that wait find it at every pass. */
+			bool wanted = !e->failed || e->used != e->asked_used;
+
+			if (due && (e->state == BR_SCHEMA_UNKNOWN ||
+			               (waits && !wanted))) {
+				set_failed(r, e, false);
 				forget(r, at);
 				continue;
 			}

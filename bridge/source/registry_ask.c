@@ -8,6 +8,8 @@
 #include "bridge/source/json.h"
 
 #define REFERENCES_MAX 64
+/* Where Apicurio speaks as Confluent does. */
+#define IMITATION "/apis/ccompat/"
 #define REFERENCES_DEPTH 16
 
 /* One look-up at one address. */
@@ -69,15 +71,20 @@ get(struct look *l, const char *path, struct br_buffer *body, char *url,
 }
 
 static bool
-is_json_error(const struct br_buffer *body)
+is_json_error(const struct look *l, const struct br_buffer *body)
 {
 	struct br_json_object object;
 	struct br_json_fault fault;
 
-	return br_json_read(
-	           (struct br_slice){(const uint8_t *)body->data, body->len},
-	           NULL, &object, &fault) &&
-	       br_json_get(&object, "error_code") != NULL;
+	if (!br_json_read(
+	        (struct br_slice){(const uint8_t *)body->data, body->len}, NULL,
+	        &object, &fault))
+		return false;
+	if (br_json_get(&object, "error_code") != NULL)
+		return true;
+	/* Apicurio's third API follows RFC 9457. */
+	return l->apicurio && br_json_get(&object, "status") != NULL &&
+	       br_json_get(&object, "name") != NULL;
 }
 
 /*
@@ -89,9 +96,10 @@ is_registry(struct look *l, struct br_buffer *body)
 {
 	char url[1200];
 
-	if (l->apicurio || is_json_error(body))
+	if (is_json_error(l, body))
 		return true;
-	return get(l, "/subjects", body, url, sizeof(url)) != 404;
+	return !l->apicurio &&
+	       get(l, "/subjects", body, url, sizeof(url)) == 200;
 }
 
 /* The body of a path, or the look-up is settled. */
@@ -111,18 +119,22 @@ get_body(struct look *l, const char *path, struct br_buffer *body)
 	case 404:
 		if (!is_registry(l, body)) {
 			(void)br_fail(&l->reply->why,
-			    "%.300s was answered with 404, and so was "
-			    "/subjects "
-			    "there: this is no schema registry; look at "
-			    "registry.url",
-			    url);
+			    "%.300s was answered with 404, and not in the "
+			    "words of a schema registry: look at %s",
+			    url,
+			    l->apicurio ? "registry.apicurio_url"
+			                : "registry.url");
 			return settle(l, BR_REGISTRY_OUTAGE);
 		}
 		return settle(l, BR_REGISTRY_NONE);
 	case 400:
 	case 410:
 	case 422:
-		return settle(l, BR_REGISTRY_NONE);
+		/* Without the registry's own words it is a proxy's. */
+		if (br_json_peek((struct br_slice){(const uint8_t *)body->data,
+		        body->len}) == BR_JSON_OBJECT)
+			return settle(l, BR_REGISTRY_NONE);
+		break;
 	case 401:
 	case 403:
 		(void)br_fail(&l->reply->why,
@@ -385,11 +397,22 @@ ask_at(struct look *l, const char *base, const struct br_schema_key *key)
 	return l->reply->outcome != BR_REGISTRY_OUTAGE;
 }
 
+bool
+br_registry_has_global(const struct br_config_registry *config)
+{
+	if (config->apicurio_url != NULL && config->apicurio_url[0] != '\0')
+		return true;
+	for (size_t i = 0; i < config->url.count; i++)
+		if (strstr(config->url.item[i], IMITATION) != NULL)
+			return true;
+	return false;
+}
+
 /* Apicurio's own address behind that of its imitation of Confluent's. */
 static bool
 own_api(const char *url, struct br_buffer *out)
 {
-	const char *at = strstr(url, "/apis/ccompat/");
+	const char *at = strstr(url, IMITATION);
 
 	if (at == NULL)
 		return false;

@@ -154,7 +154,8 @@ load_config(const char *format)
 	char text[512];
 
 	(void)snprintf(text, sizeof(text),
-	    "kafka = { brokers = \"x:1\"; topics = [ \"t\" ]; group = \"g\"; };\n"
+	    "kafka = { brokers = \"x:1\"; topics = [ \"t\" ]; group = \"g\"; "
+	    "};\n"
 	    "source = { format = \"%s\"; };\n"
 	    "delivery = { url = \"http://127.0.0.1:1/\"; };\n"
 	    "dlq = { topic = \"d\"; };\n"

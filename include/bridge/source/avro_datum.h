@@ -15,6 +15,7 @@
 struct br_avro_fault {
 	const char *what; /* static */
 	size_t at;        /* byte of the body */
+	size_t values;    /* that it unfolds to, at most */
 };
 
 /* True when the bytes are exactly one value of the schema. */

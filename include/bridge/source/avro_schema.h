@@ -68,6 +68,7 @@ struct br_avro_schema {
 	struct br_avro_node *nodes;  /* all of them */
 	struct br_avro_value *value; /* of avro_json.c; made when needed */
 	void *handle;                /* avro_schema_t */
+	size_t values; /* of the body that is rendered next, at most */
 };
 
 /*

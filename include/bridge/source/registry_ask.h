@@ -26,6 +26,9 @@ struct br_registry_fetch {
 /* Is there a registry to ask? */
 bool br_registry_configured(const struct br_config_registry *config);
 
+/* Is there one that knows Apicurio's global ids? */
+bool br_registry_has_global(const struct br_config_registry *config);
+
 /* Asks, at each of the configured addresses in turn. Never NULL. */
 struct br_registry_reply *br_registry_look_up(
     const struct br_config_registry *config,
