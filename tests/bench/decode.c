@@ -34,6 +34,7 @@ struct schemas {
 /* All of this process, avro-c's and libc's own too: see below. */
 static unsigned long allocations;
 
+#ifdef BENCH_COUNT /* a sanitizer brings its own */
 /* What glibc calls its own; they are exported so that these can be replaced. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -59,17 +60,18 @@ realloc(void *p, size_t size)
 	allocations++;
 	return __libc_realloc(p, size);
 }
+#endif
 
-static void
+static _Noreturn void
 die(const char *what, const char *why)
 {
 	(void)fprintf(stderr, "bench-decode: %s: %s\n", what, why);
 	exit(1);
 }
 
-/* The file, kept until the end; a byte more than it has, which is 0. */
-static struct br_slice
-read_all(const char *path)
+/* A file's bytes, to be freed; one more than it has, which is 0. */
+static uint8_t *
+read_all(const char *path, size_t *len)
 {
 	FILE *f = fopen(path, "r");
 	uint8_t *bytes;
@@ -82,7 +84,8 @@ read_all(const char *path)
 	if (bytes == NULL || fread(bytes, 1, (size_t)size, f) != (size_t)size)
 		die(path, "cannot be read");
 	(void)fclose(f);
-	return (struct br_slice){bytes, (size_t)size};
+	*len = (size_t)size;
+	return bytes;
 }
 
 /* Takes one part off; it is followed by a 0 in the file. */
@@ -128,8 +131,9 @@ ask(void *opaque, const struct br_schema_key *key)
 {
 	const struct schemas *schemas = opaque;
 	struct br_registry_reply *reply = calloc(1, sizeof(*reply));
-	struct br_slice text;
 	char path[4096];
+	uint8_t *text;
+	size_t len;
 
 	if (reply == NULL)
 		abort();
@@ -141,8 +145,9 @@ ask(void *opaque, const struct br_schema_key *key)
 	reply->text_count = 1;
 	(void)snprintf(path, sizeof(path), "%s/%llu.avsc", schemas->folder,
 	    (unsigned long long)key->id);
-	text = read_all(path);
-	br_buffer_add(reply->text, text.data, text.len);
+	text = read_all(path, &len);
+	br_buffer_add(reply->text, text, len);
+	free(text);
 	br_registry_answer(schemas->registry, reply, 0);
 }
 
@@ -244,13 +249,15 @@ main(int argc, char **argv)
 	struct schemas schemas;
 	struct br_slice rest;
 	size_t count = 0;
+	uint8_t *bytes;
 
 	if (argc != 5) {
 		(void)fprintf(
 		    stderr, "usage: decode FILE SECONDS FORMAT SCHEMAS\n");
 		return 64;
 	}
-	rest = read_all(argv[1]);
+	bytes = read_all(argv[1], &rest.len);
+	rest.data = bytes;
 	while (rest.len > 0 && count < RECORDS)
 		read_sample(&rest, &samples[count++]);
 	config = load_config(argv[3]);
@@ -262,5 +269,6 @@ main(int argc, char **argv)
 	br_decoder_free(d);
 	br_registry_free(schemas.registry);
 	br_config_free(config);
+	free(bytes);
 	return 0;
 }

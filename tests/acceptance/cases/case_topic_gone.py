@@ -68,7 +68,6 @@ def run_two(k):
     until(lambda: all(b.metric("outbox_bridge_group_members") == 2 for b in both), 20, "not both are in the group")
     k.produce(t, [E(n) for n in range(3)], free=True)
     k.wait_committed(t, 3)
-    k.samples.clear()
     k.kafka.delete(t)
     missing = lambda b: b.metrics().get('outbox_bridge_alarm{name="topic_missing"}')
     until(lambda: any(missing(b) for b in both), 20, "no member raises topic_missing")
@@ -76,6 +75,7 @@ def run_two(k):
     end = now() + 6                     # the rebalance that the deletion causes, and what it asks
     until(lambda: now() > end or not all(missing(b) for b in told), 8)
     check(all(missing(b) for b in told), "the alarm was cleared while the topic is gone")
+    k.samples.clear()                   # of the old topic
     k.kafka.create(t, 1)
     k.produce(t, [E(n) for n in range(10, 13)])
     until(lambda: {q.key for q in r.ok()} >= {ID(n) for n in range(10, 13)}, 30, "the events of the new topic are not delivered")
