@@ -68,6 +68,24 @@ is_hex(uint8_t c)
 	       (c >= 'A' && c <= 'F');
 }
 
+static bool
+is_short_escape(uint8_t c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+	case '/':
+	case 'b':
+	case 'f':
+	case 'n':
+	case 'r':
+	case 't':
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Length of the escape that `p` begins with; 0: none that JSON knows. */
 static size_t
 escape_len(const uint8_t *p, const uint8_t *end)
@@ -75,8 +93,7 @@ escape_len(const uint8_t *p, const uint8_t *end)
 	if (end - p < 2)
 		return 0;
 	if (p[1] != 'u')
-		return p[1] != '\0' && strchr("\"\\/bfnrt", p[1]) != NULL ? 2
-		                                                          : 0;
+		return is_short_escape(p[1]) ? 2 : 0;
 	if (end - p < 6)
 		return 0;
 	for (int i = 2; i < 6; i++)

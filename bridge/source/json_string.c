@@ -61,6 +61,26 @@ decode_unicode(const uint8_t **p, const uint8_t *end, uint8_t out[4])
 	    0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), out);
 }
 
+/* What a short escape stands for. */
+static uint8_t
+unescaped(uint8_t c)
+{
+	switch (c) {
+	case 'b':
+		return '\b';
+	case 'f':
+		return '\f';
+	case 'n':
+		return '\n';
+	case 'r':
+		return '\r';
+	case 't':
+		return '\t';
+	default: /* the quote, and both slashes */
+		return c;
+	}
+}
+
 /*
  * Decodes the escape at *p and steps over it. The number of bytes in `out`,
  * 0 for a lone surrogate.
@@ -68,14 +88,9 @@ decode_unicode(const uint8_t **p, const uint8_t *end, uint8_t out[4])
 static size_t
 decode_escape(const uint8_t **p, const uint8_t *end, uint8_t out[4])
 {
-	static const char from[] = "bfnrt\"\\/";
-	static const char to[] = "\b\f\n\r\t\"\\/";
-	const char *found;
-
 	if ((*p)[1] == 'u')
 		return decode_unicode(p, end, out);
-	found = strchr(from, (*p)[1]);
-	out[0] = (uint8_t)to[found - from];
+	out[0] = unescaped((*p)[1]);
 	*p += 2;
 	return 1;
 }
