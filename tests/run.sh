@@ -5,6 +5,7 @@
 #   clang       the same with clang; unit tests
 #   asan tsan   clang with sanitizers; unit and integration tests, and with
 #               asan what the fuzz targets have found so far
+#   fuzz        each fuzz target for FUZZ_SECONDS (20), in the build of asan
 #   acceptance  the program against a Kafka broker and a scripted receiver
 #   e2e         PostgreSQL, Debezium, Kafka, program, receiver
 #   chaos       three brokers, several programs, a receiver, killed at random
@@ -18,7 +19,7 @@ top=$(dirname "$tests")
 # shellcheck source=../bridge/packages.sh
 . "$top/bridge/packages.sh"
 
-steps=(gcc clang asan tsan acceptance e2e chaos)
+steps=(gcc clang asan fuzz tsan acceptance e2e chaos)
 passed=0 failed=0 bad=()
 jobs=$(nproc)
 builds=$(cache_folder tests)
@@ -93,12 +94,18 @@ step_ctest() {
   fi
 }
 
-# step_judge NAME COMMAND...: a command whose last line has the counts
+# The build in which addresses are checked and fuzz targets are made.
+asan_options="-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
+  -DBRIDGE_SANITIZE=address,undefined -DBRIDGE_FUZZ=ON"
+
+# step_judge BUILD "CMAKE OPTIONS" TARGET NAME COMMAND...: a command whose last
+# line has the counts, and what must be built for it
 step_judge() {
-  local name=$1 t=$SECONDS log=$logs/$1.log status last
-  shift
-  if ! build gcc "$logs/program.log" outbox-bridge -DBRIDGE_TESTS=ON \
-    -DBRIDGE_WERROR=ON -DCMAKE_C_COMPILER=gcc; then
+  local dir=$1 options target=$3 name=$4 t=$SECONDS log=$logs/$4.log status last
+  read -r -d '' -a options <<<"$2"
+  shift 4
+  if ! build "$dir" "$logs/program.log" "$target" -DBRIDGE_TESTS=ON \
+    -DBRIDGE_WERROR=ON "${options[@]}"; then
     report "$name (build)" 0 1 $((SECONDS - t)) "$logs/program.log"
     return
   fi
@@ -114,6 +121,11 @@ step_judge() {
   else
     report "$name (broke off)" 0 1 $((SECONDS - t)) "$log"
   fi
+}
+
+# step_program NAME: tests/NAME/run judges the program
+step_program() {
+  step_judge gcc -DCMAKE_C_COMPILER=gcc outbox-bridge "$1" "$tests/$1/run"
 }
 
 # Sanitizers stop at the first finding; known noise of libraries is listed in
@@ -142,14 +154,14 @@ run_step() {
   case $1 in
   gcc) step_ctest gcc "-DCMAKE_C_COMPILER=gcc" ;;
   clang) step_ctest clang "-DCMAKE_C_COMPILER=clang" -L unit ;;
-  asan) step_ctest asan "-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
-      -DBRIDGE_SANITIZE=address,undefined -DBRIDGE_FUZZ=ON" \
-    -L 'unit|integration|fuzz' ;;
+  asan) step_ctest asan "$asan_options" -L 'unit|integration|fuzz' ;;
+  fuzz) step_judge asan "$asan_options" all fuzz \
+    "$tests/fuzz/run" "$builds/asan" "${FUZZ_SECONDS:-20}" ;;
   tsan) step_ctest tsan "-DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
       -DBRIDGE_SANITIZE=thread" -L 'unit|integration' ;;
-  acceptance) step_judge acceptance "$tests/acceptance/run" ;;
-  e2e) step_judge e2e "$tests/e2e/run" ;;
-  chaos) step_judge chaos "$tests/chaos/run" ;;
+  acceptance) step_program acceptance ;;
+  e2e) step_program e2e ;;
+  chaos) step_program chaos ;;
   esac
 }
 

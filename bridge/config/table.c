@@ -325,6 +325,11 @@ static const struct br_key last[] = {
         .preset = "outbox.dlq",
         .check = br_check_topic,
         .help = "topic of the dead letters"},
+    {.path = "dlq.truncate",
+        .type = BR_KEY_BOOLEAN,
+        AT(dlq.truncate),
+        .preset = "false",
+        .help = "cut values that the topic does not take"},
     /* routes */
     {.path = "routes",
         .type = BR_KEY_GROUPS,

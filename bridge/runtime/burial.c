@@ -23,6 +23,7 @@ struct letter {
 	struct br_ref *ref;
 	struct br_epitaph_style style;
 	bool too_large; /* refused even with the fewest headers */
+	size_t keep;    /* truncated: bytes of the value */
 	int64_t due_ms;
 };
 
@@ -169,6 +170,7 @@ br_burial_add(struct br_burial *b, struct br_ref *ref)
 	if (letter == NULL)
 		abort();
 	letter->ref = ref;
+	letter->keep = ref->event->record.value.len;
 	/* Such a time cannot be produced: the copy gets the present one. */
 	letter->style.replace_timestamp = ref->event->record.timestamp_ms <= 0;
 	append(&b->waiting, letter);
@@ -210,7 +212,9 @@ stored(struct br_burial *b, struct letter *letter)
 {
 	br_metric_add_label(
 	    BR_M_DEAD_LETTERS, br_epitaph_reason(letter->ref), 1);
-	log_letter(letter->ref, "dead-lettered");
+	log_letter(letter->ref, letter->style.truncated
+	                            ? "dead-lettered, its value cut"
+	                            : "dead-lettered");
 	b->wait_ms = b->again_ms = 0;
 	b->probing = false;
 	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
@@ -256,6 +260,12 @@ too_large(struct br_burial *b, struct letter *letter, const char *text,
 	br_alarms_set(b->alarms, BR_ALARM_DLQ_UNAVAILABLE, NULL);
 	if (!letter->style.minimal) {
 		letter->style.minimal = true;
+		append(&b->waiting, letter);
+		return;
+	}
+	if (b->config->dlq.truncate && letter->keep > 0) {
+		letter->style.truncated = true;
+		letter->keep /= 2;
 		append(&b->waiting, letter);
 		return;
 	}
@@ -328,6 +338,8 @@ send(struct br_burial *b, struct letter *letter, int64_t now_ms)
 
 	if (letter->style.replace_timestamp)
 		copy.timestamp_ms = 0;
+	if (letter->style.truncated)
+		copy.value.len = letter->keep;
 	if (br_deadletter_send(
 	        b->producer, &copy, headers, count, letter, &retry, &err)) {
 		hand_over(b, letter);

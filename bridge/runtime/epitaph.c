@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bridge/base/hash.h"
 #include "bridge/base/utf8.h"
 #include "bridge/http/request.h"
 
@@ -21,6 +22,7 @@ struct br_epitaph {
 	size_t numbers;
 	char detail[DETAIL_MAX + 1];
 	char body[3 * BR_OUTCOME_BODY + 1];
+	char sha256[BR_SHA256_HEX];
 };
 
 struct br_epitaph *
@@ -197,6 +199,12 @@ br_epitaph_write(struct br_epitaph *e, const struct br_ref *ref,
 	add_number(e, "outbox.dlq.attempts", ref->attempts);
 	add_origin(e, ref, style);
 	add_delivery(e, ref, style->minimal);
+	if (style->truncated) {
+		br_sha256_hex(
+		    ev->record.value.data, ev->record.value.len, e->sha256);
+		add(e, "outbox.dlq.truncated", "true");
+		add(e, "outbox.dlq.value.sha256", e->sha256);
+	}
 	if (style->minimal)
 		return e->count;
 	if (detail == NULL && ref->failure != NULL)

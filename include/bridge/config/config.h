@@ -149,6 +149,7 @@ struct br_config_breaker {
 
 struct br_config_dlq {
 	char *topic;
+	bool truncate; /* a value that is too large loses its end */
 };
 
 struct br_config_limits {

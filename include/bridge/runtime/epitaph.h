@@ -17,6 +17,7 @@ struct br_epitaph;
 struct br_epitaph_style {
 	bool minimal;           /* the record is near the size limit */
 	bool replace_timestamp; /* the broker refuses the original one */
+	bool truncated;         /* the value is cut */
 };
 
 struct br_epitaph *br_epitaph_new(const struct br_config *config);

@@ -1,5 +1,6 @@
 TITLE = "records too large for the DLQ wait alone: one copy of each event, byte for byte"
 TIME = 90
+import hashlib
 from acceptance.api import *
 
 OPEN = {"breaker": {"after": 0}}       # so many dead events in a row would close the target
@@ -65,3 +66,27 @@ def run_some_too_large(k):
     until(lambda: b.get("/readyz")[0] == 200, 15, lambda: f"/readyz stays red: {b.get('/readyz')}")
     once_each(k, t, 230)
     check(len(r.requests()) == 230, f"{len(r.requests())} requests for 230 events")
+
+
+def run_truncate(k):
+    """dlq.truncate: the value is cut to what the topic takes; its digest, key, headers and time stay."""
+    k.without.add("I6")                 # the one exception to the original's bytes
+    t = k.topic(dlq_config={"max.message.bytes": "20000"})
+    r = k.receiver()
+    r.default = Reply(400)
+    value = b'{"n":1,"f":"%s"}' % (b"x" * 100000)
+    k.produce(t, [E(0, headers=headers(0)), E(1, value=value, headers=headers(1)), E(2, headers=headers(2))])
+    b = k.bridge(k.conf(t, r.url, dlq={"topic": t + ".dlq", "truncate": True}, **OPEN))
+    k.must_start(b)
+    k.wait_committed(t, 3, 20)
+    once_each(k, t, 3)
+    for d in k.dlq():
+        e = next(e.rec for e in k.events if e.at[2] == int(d.text("outbox.dlq.offset")))
+        check(d.key == e.key and d.ts == e.ts and d.headers[:len(e.headers)] == list(e.headers), "key, time or headers are changed")
+        cut = e.value == value
+        check(d.text("outbox.dlq.truncated") == ("true" if cut else None), f"outbox.dlq.truncated is {d.text('outbox.dlq.truncated')}")
+        check(d.value == (value[:len(d.value)] if cut else e.value), "the value is neither the original nor its beginning")
+        if cut:
+            check(5000 < len(d.value) < 20000, f"{len(d.value)} bytes of the value are kept, the topic takes 20,000")
+            check(d.text("outbox.dlq.value.sha256") == hashlib.sha256(value).hexdigest(), "outbox.dlq.value.sha256 is not the original's")
+    check("dlq_too_large" not in b.log(), "an alarm although the value may be cut")

@@ -261,6 +261,27 @@ minimal(void **state)
 	fill(&g);
 }
 
+/* Of a value that was cut its digest tells what it was. */
+static void
+truncated(void **state)
+{
+	struct grave g;
+
+	(void)state;
+	dig_plain(&g);
+	g.event.record.value = br_slice_str("abc");
+	g.style.minimal = g.style.truncated = true;
+	write_it(&g);
+	/* FIPS 180-4's own example */
+	EXPECT_ALL(&g, "reason=http-permanent", "attempts=2",
+	    "topic=outbox.event.order", "partition=3",
+	    "offset=9007199254740993", "http.status=422", "truncated=true",
+	    "value.sha256="
+	    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff"
+	    "61f20015ad");
+	fill(&g);
+}
+
 /* The broker refuses the time: then it must stand here, however large. */
 static void
 replaced_timestamp(void **state)
@@ -523,6 +544,7 @@ main(void)
 	    cmocka_unit_test(never_sent),
 	    cmocka_unit_test(nothing_known),
 	    cmocka_unit_test(minimal),
+	    cmocka_unit_test(truncated),
 	    cmocka_unit_test(replaced_timestamp),
 	    cmocka_unit_test(status_or_code),
 	    cmocka_unit_test(body_excerpt),

@@ -448,6 +448,14 @@ test_control(void **state)
 	DECODE_PLAIN("\0\0\0\0\2\6END", &out);
 	assert_int_equal(out.result, BR_DECODE_SKIP);
 	assert_string_equal(out.reason, "transaction-metadata");
+	/* A user's event may have such a name. */
+	schemas[3] =
+	    "{\"type\":\"record\",\"name\":\"Heartbeat\",\"namespace\":"
+	    "\"com.acme\",\"fields\":[" STRING("eventType") "," STRING(
+	        "payload") "]}";
+	DECODE("\0\0\0\0\3\2T\4hi", &out);
+	expect_body(&out, "hi", 2);
+	assert_text("type", out.event_type, "T");
 }
 
 /* A logical message of PostgreSQL, whose content is bytes. */

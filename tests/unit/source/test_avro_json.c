@@ -268,6 +268,61 @@ test_values_limit(void **state)
 	free(bytes);
 }
 
+static void
+add_nulls(struct br_buffer *text)
+{
+	for (int i = 0; i < 200; i++)
+		br_buffer_format(
+		    text, ",{\"name\":\"n%d\",\"type\":\"null\"}", i);
+}
+
+/*
+ * A and B lead to each other, and B is large. Whichever of them is weighed
+ * first, an array of A holds a B in each item, of one byte.
+ */
+static void
+test_cycle_limit(void **state)
+{
+#define RECORD(name) "{\"type\":\"record\",\"name\":\"" name "\",\"fields\":["
+#define FIELD(name) "{\"name\":\"" name "\",\"type\":"
+	static const char *const begin[] = {
+	    RECORD("R") FIELD("a") "[\"null\"," RECORD("A") FIELD("b")
+	        RECORD("B") FIELD("u") "[\"null\",\"A\"]}",
+	    RECORD("R") FIELD("b2") "[\"null\"," RECORD("B")
+	        FIELD("u") "[\"null\"," RECORD("A") FIELD("b") "\"B\"}]}]}"};
+	static const char *const end[] = {
+	    "]}}]}]}," FIELD("z") "{\"type\":\"array\",\"items\":\"A\"}}"
+	                          "," FIELD("b2") "[\"null\",\"B\"]}]}",
+	    "]}]}," FIELD("z") "{\"type\":\"array\",\"items\":\"A\"}}," FIELD(
+	        "a") "[\"null\",\"A\"]}]}"};
+	static uint8_t bytes[100000 + 6] = {0, 0xc0, 0x9a, 0x0c};
+	struct br_slice many = {bytes, sizeof(bytes)};
+	uint8_t three[] = {0, 6, 0, 0, 0, 0, 0};
+	struct br_slice few = {three, sizeof(three)};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(begin); i++) {
+		struct br_buffer text = {0};
+		struct br_avro_schema *s;
+		struct br_avro_fault fault;
+
+		br_buffer_str(&text, begin[i]);
+		add_nulls(&text);
+		br_buffer_str(&text, end[i]);
+		s = schema_of(text.data);
+		if (br_avro_datum_check(s->root, many, &fault))
+			fail_msg("%zu: %zu values", i, fault.values);
+		assert_non_null(strstr(fault.what, "2,000,000"));
+		assert_true(br_avro_datum_check(s->root, few, &fault));
+		/* Three of A, each with the fields of a B. */
+		assert_true(fault.values > 3 * 200);
+		br_avro_schema_free(s);
+		br_buffer_free(&text);
+	}
+#undef RECORD
+#undef FIELD
+}
+
 /* Content of strings and bytes, asked for by their place in the text. */
 static void
 test_raw(void **state)
@@ -330,6 +385,7 @@ main(void)
 	    cmocka_unit_test(test_faults),
 	    cmocka_unit_test(test_depth),
 	    cmocka_unit_test(test_values_limit),
+	    cmocka_unit_test(test_cycle_limit),
 	    cmocka_unit_test(test_raw),
 	    cmocka_unit_test(test_top),
 	};

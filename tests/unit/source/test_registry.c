@@ -194,6 +194,42 @@ test_outage_of_some(void **state)
 	assert_null(br_registry_trouble(registry));
 }
 
+/* What nobody needs any more is no trouble; the first find counts once. */
+static void
+test_outage_unneeded(void **state)
+{
+	(void)state;
+	(void)find(7);
+	(void)find(8);
+	answer(7, BR_REGISTRY_OUTAGE, "refused", 0);
+	answer(8, BR_REGISTRY_OUTAGE, "refused", 0);
+	assert_int_equal(br_registry_step(registry, 500), INT64_MAX);
+	assert_int_equal(asked_count, 4);
+	answer(7, BR_REGISTRY_OUTAGE, "refused", 500);
+	answer(8, BR_REGISTRY_OUTAGE, "refused", 500);
+	/* Found between: asked again. The other one is forgotten. */
+	assert_int_equal(find(8), BR_SCHEMA_WAIT);
+	assert_int_equal(br_registry_step(registry, 1499), 1500);
+	assert_non_null(br_registry_trouble(registry));
+	assert_int_equal(br_registry_step(registry, 1500), INT64_MAX);
+	assert_int_equal(asked_count, 5);
+	assert_int_equal(asked[4].id, 8);
+	assert_non_null(br_registry_trouble(registry));
+	answer(8, BR_REGISTRY_OUTAGE, "refused", 1500);
+	assert_int_equal(br_registry_step(registry, 3499), 3500);
+	assert_non_null(br_registry_trouble(registry));
+	assert_int_equal(br_registry_step(registry, 3500), INT64_MAX);
+	assert_null(br_registry_trouble(registry));
+	assert_int_equal(asked_count, 5);
+	/* Both are asked for anew by whoever needs them. */
+	assert_int_equal(find(7), BR_SCHEMA_WAIT);
+	assert_int_equal(find(8), BR_SCHEMA_WAIT);
+	assert_int_equal(asked_count, 7);
+	answer(7, BR_REGISTRY_FOUND, "\"int\"", 4000);
+	assert_int_equal(find(7), BR_SCHEMA_HERE);
+	assert_null(br_registry_trouble(registry));
+}
+
 /* An id that is not known may be new: three times, then a minute. */
 static void
 test_unknown(void **state)
@@ -266,6 +302,7 @@ main(void)
 	    TEST(test_unusable),
 	    TEST(test_outage),
 	    TEST(test_outage_of_some),
+	    TEST(test_outage_unneeded),
 	    TEST(test_unknown),
 	    TEST(test_new),
 	    TEST(test_bounded),

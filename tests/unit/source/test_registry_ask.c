@@ -263,6 +263,72 @@ test_wrong_path(void **state)
 	br_registry_reply_free(r);
 }
 
+/* Only a list of subjects says that a registry is behind a page of HTML. */
+static void
+test_proxy(void **state)
+{
+	static const int statuses[] = {503, 500, 401, 403, 404, 302, 204, 0};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(statuses); i++) {
+		struct page list[] = {
+		    {"http://a/schemas/ids/7", 404, "<html>not found</html>"},
+		    {"http://a/subjects", statuses[i], "<html></html>"}};
+		struct br_registry_reply *r = look_up(
+		    "http://a", "", seven, list, statuses[i] != 0 ? 2 : 1);
+
+		if (r->outcome != BR_REGISTRY_OUTAGE)
+			fail_msg(
+			    "%d: outcome %d", statuses[i], (int)r->outcome);
+		assert_non_null(strstr(r->why.text, "registry.url"));
+		assert_asked("http://a/schemas/ids/7\nhttp://a/subjects\n");
+		br_registry_reply_free(r);
+	}
+}
+
+/* On Apicurio's own API a 404 counts in Apicurio's words only. */
+static void
+test_apicurio_none(void **state)
+{
+#define V2 "http://b/apis/registry/v2"
+#define V3 "http://b/apis/registry/v3"
+#define NUMBER "/ids/globalIds/4294967297"
+	static const struct {
+		const char *base;
+		struct page page;
+		enum br_registry_outcome outcome;
+	} cases[] = {
+	    {V2, {V2 NUMBER, 404, "<html>"}, BR_REGISTRY_OUTAGE},
+	    {V2, {V2 NUMBER, 404, ""}, BR_REGISTRY_OUTAGE},
+	    {V2, {V2 NUMBER, 404, "{\"message\":\"x\",\"error_code\":404}"},
+	        BR_REGISTRY_NONE},
+	    {V3, {V3 NUMBER, 404, "<html>"}, BR_REGISTRY_OUTAGE},
+	    {V3, {V3 NUMBER, 404, "{\"status\":404}"}, BR_REGISTRY_OUTAGE},
+	    {V3,
+	        {V3 NUMBER, 404,
+	            "{\"title\":\"x\",\"status\":404,\"name\":"
+	            "\"ArtifactNotFoundException\"}"},
+	        BR_REGISTRY_NONE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct br_registry_reply *r = look_up(
+		    "http://x", cases[i].base, global, &cases[i].page, 1);
+
+		if (r->outcome != cases[i].outcome)
+			fail_msg("%s %s: outcome %d", cases[i].base,
+			    cases[i].page.body, (int)r->outcome);
+		if (r->outcome == BR_REGISTRY_OUTAGE)
+			assert_non_null(
+			    strstr(r->why.text, "registry.apicurio_url"));
+		br_registry_reply_free(r);
+	}
+#undef V2
+#undef V3
+#undef NUMBER
+}
+
 /* The next address is asked when one cannot tell, and only then. */
 static void
 test_several(void **state)
@@ -298,6 +364,8 @@ main(void)
 	    cmocka_unit_test(test_references),
 	    cmocka_unit_test(test_outcomes),
 	    cmocka_unit_test(test_wrong_path),
+	    cmocka_unit_test(test_proxy),
+	    cmocka_unit_test(test_apicurio_none),
 	    cmocka_unit_test(test_several),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -471,6 +471,48 @@ test_explicit(void **state)
 	    "format-mismatch");
 }
 
+/* Names of schemas are the users', too, when the record is an event. */
+static void
+test_schema_names(void **state)
+{
+	static const struct {
+		const char *users, *own, *reason;
+	} names[] = {
+	    {"com.acme.Notification",
+	        "io.debezium.connector.common.Notification", "notification"},
+	    {"com.acme.Heartbeat", "io.debezium.connector.common.Heartbeat",
+	        "heartbeat"},
+	    {"com.acme.TransactionMetadataValue",
+	        "io.debezium.connector.common.TransactionMetadataValue",
+	        "transaction-metadata"},
+	    {"com.acme.SchemaChangeValue",
+	        "io.debezium.connector.mysql.SchemaChangeValue",
+	        "schema-change"},
+	    {"com.acme.Envelope", NULL, NULL},
+	};
+	static const enum br_format formats[] = {
+	    BR_FORMAT_AUTO, BR_FORMAT_JSON_SCHEMA};
+	static const char body[] = "{\"orderId\":4711,\"op\":\"x\"}";
+#define WRAPPED                                                                \
+	"{\"schema\":{\"type\":\"struct\",\"fields\":[],\"name\":\"%s\"},"     \
+	"\"payload\":%s}"
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names) * COUNT(formats); i++) {
+		size_t n = i / COUNT(formats);
+
+		config.source.format = formats[i % COUNT(formats)];
+		print_message("  %s\n", names[n].users);
+		check(text(WRAPPED, names[n].users, body),
+		    &(struct expect){
+		        .body = body, .id = UUID, .format = "json_schema"});
+		if (names[n].own != NULL)
+			check_skip(
+			    text(WRAPPED, names[n].own, body), names[n].reason);
+	}
+#undef WRAPPED
+}
+
 /* More columns than an object keeps members. */
 static void
 test_wide_row(void **state)
@@ -503,6 +545,7 @@ main(void)
 	    cmocka_unit_test_setup(test_schema_columns, setup),
 	    cmocka_unit_test_setup(test_messages, setup),
 	    cmocka_unit_test_setup(test_explicit, setup),
+	    cmocka_unit_test_setup(test_schema_names, setup),
 	    cmocka_unit_test_setup(test_wide_row, setup),
 	};
 
