@@ -83,11 +83,12 @@ check_framing(const struct framing *f, enum br_frame_part part)
 	struct br_frame frame;
 	char key[BR_SCHEMA_KEY_TEXT], name[64], encoding[64];
 	const char *word = part == BR_FRAME_KEY ? "key" : "value";
+	const char *dot = f->header != NULL ? strrchr(f->header, '.') : NULL;
 
-	snprintf(name, sizeof(name),
-	    f->header != NULL && f->header[0] == '_' ? "__%s_schema_id"
-	                                             : "apicurio.%s.%s",
-	    word, f->header != NULL ? strrchr(f->header, '.') + 1 : "");
+	if (dot != NULL)
+		snprintf(name, sizeof(name), "apicurio.%s%s", word, dot);
+	else
+		snprintf(name, sizeof(name), "__%s_schema_id", word);
 	snprintf(encoding, sizeof(encoding), "apicurio.%s.encoding", word);
 	if (part == BR_FRAME_KEY)
 		r.key = f->bytes;
