@@ -25,7 +25,8 @@
 
 struct br_consumer {
 	rd_kafka_t *rk;
-	rd_kafka_queue_t *events;  /* group, commits, errors, log */
+	rd_kafka_queue_t *events;  /* group, commits, errors */
+	rd_kafka_queue_t *logs;    /* wakes nobody: read beside the events */
 	rd_kafka_queue_t *records; /* of all partitions */
 	int fd;
 	struct br_assignment *assignment;
@@ -80,7 +81,8 @@ join_queues(struct br_consumer *c)
 	group = rd_kafka_queue_get_consumer(c->rk);
 	rd_kafka_queue_forward(group, c->events);
 	rd_kafka_queue_destroy(group);
-	(void)rd_kafka_set_log_queue(c->rk, c->events);
+	c->logs = rd_kafka_queue_new(c->rk);
+	(void)rd_kafka_set_log_queue(c->rk, c->logs);
 	rd_kafka_queue_io_event_enable(c->events, c->fd, &one, sizeof(one));
 	rd_kafka_queue_io_event_enable(c->records, c->fd, &one, sizeof(one));
 }
@@ -310,12 +312,22 @@ take(struct br_consumer *c, rd_kafka_event_t *ev, struct br_kafka_event *out)
 		return take_committed(ev, out);
 	case RD_KAFKA_EVENT_ERROR:
 		return take_error(c, ev, out);
-	case RD_KAFKA_EVENT_LOG:
-		if (!br_joining_log(&c->joining, ev))
-			br_client_log(c->rk, ev);
-		return false;
 	default:
 		return false;
+	}
+}
+
+/* Before anything else: they may say that the group is joined again. */
+static void
+serve_logs(struct br_consumer *c)
+{
+	rd_kafka_event_t *ev;
+
+	while ((ev = rd_kafka_queue_poll(c->logs, 0)) != NULL) {
+		if (rd_kafka_event_type(ev) == RD_KAFKA_EVENT_LOG &&
+		    !br_joining_log(&c->joining, ev))
+			br_client_log(c->rk, ev);
+		rd_kafka_event_destroy(ev);
 	}
 }
 
@@ -324,6 +336,7 @@ br_consumer_next(struct br_consumer *c, struct br_kafka_event *out)
 {
 	rd_kafka_event_t *ev;
 
+	serve_logs(c);
 	*out = (struct br_kafka_event){0};
 	while (br_ask_take(c->ask, out)) {
 		if (out->what != BR_KAFKA_BROKERS_UP ||
@@ -505,6 +518,7 @@ br_consumer_free(struct br_consumer *c)
 	rd_kafka_queue_io_event_enable(c->records, -1, NULL, 0);
 	rd_kafka_queue_destroy(c->records);
 	rd_kafka_queue_destroy(c->events);
+	rd_kafka_queue_destroy(c->logs);
 	gone = br_client_destroy(
 	    c->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE, FREE_WAIT_MS);
 	(void)close(c->fd);
