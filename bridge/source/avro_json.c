@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "bridge/base/buffer.h"
+#include "bridge/base/jsontext.h"
 #include "bridge/source/decimal.h"
 
 #define KEPT (1024 * 1024) /* a larger text is for one record only */
@@ -141,29 +142,6 @@ add_string(struct br_avro_json *j, struct br_slice text)
 	add(j, "\"");
 }
 
-static void
-add_base64(struct br_avro_json *j, struct br_slice in)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                             "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	char four[4];
-
-	add(j, "\"");
-	for (size_t i = 0; i < in.len; i += 3) {
-		size_t n = in.len - i < 3 ? in.len - i : 3;
-		uint32_t bits = (uint32_t)in.data[i] << 16;
-
-		bits |= n > 1 ? (uint32_t)in.data[i + 1] << 8 : 0;
-		bits |= n > 2 ? in.data[i + 2] : 0;
-		four[0] = digits[bits >> 18];
-		four[1] = digits[bits >> 12 & 63];
-		four[2] = n > 1 ? digits[bits >> 6 & 63] : '=';
-		four[3] = n > 2 ? digits[bits & 63] : '=';
-		br_buffer_add(&j->out, four, 4);
-	}
-	add(j, "\"");
-}
-
 /* The fewest digits that read back as the same number. */
 static void
 add_real(struct br_avro_json *j, double number, bool single)
@@ -211,7 +189,10 @@ add_bytes(struct br_avro_json *j, const struct br_avro_node *node,
 		return;
 	if (top)
 		remember(j, bytes);
-	add_base64(j, bytes);
+	/* None are an empty string, not null. */
+	if (bytes.data == NULL)
+		bytes = br_slice_str("");
+	br_jsontext_base64(&j->out, bytes);
 }
 
 /* ---- values */

@@ -1,6 +1,7 @@
 /* decode: the order of the steps; see the header and draft.h. */
 #include "bridge/source/decode.h"
 
+#include "bridge/base/jsontext.h"
 #include "bridge/core/pattern.h"
 #include "bridge/source/detect.h"
 #include "bridge/source/text.h"
@@ -35,7 +36,7 @@ struct br_decoder {
 	struct br_avro *avro;
 	struct br_slice placeholder;
 	struct br_slice placeholder64;
-	char *placeholder64_text;
+	struct br_buffer placeholder64_text; /* quoted */
 };
 
 static void *
@@ -72,27 +73,6 @@ compile_any_case(const char *text)
 	return p;
 }
 
-static char *
-base64(struct br_slice in)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                             "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	char *out = allocate((in.len + 2) / 3 * 4 + 1, 1), *to = out;
-
-	for (size_t i = 0; i < in.len; i += 3) {
-		size_t n = in.len - i < 3 ? in.len - i : 3;
-		uint32_t bits = (uint32_t)in.data[i] << 16;
-
-		bits |= n > 1 ? (uint32_t)in.data[i + 1] << 8 : 0;
-		bits |= n > 2 ? in.data[i + 2] : 0;
-		*to++ = digits[bits >> 18];
-		*to++ = digits[bits >> 12 & 63];
-		*to++ = n > 1 ? digits[bits >> 6 & 63] : '=';
-		*to++ = n > 2 ? digits[bits & 63] : '=';
-	}
-	return out;
-}
-
 struct br_decoder *
 br_decoder_new(const struct br_config *config)
 {
@@ -120,8 +100,10 @@ br_decoder_new(const struct br_config *config)
 	if (source->unavailable_value != NULL &&
 	    source->unavailable_value[0] != '\0') {
 		d->placeholder = br_slice_str(source->unavailable_value);
-		d->placeholder64_text = base64(d->placeholder);
-		d->placeholder64 = br_slice_str(d->placeholder64_text);
+		br_jsontext_base64(&d->placeholder64_text, d->placeholder);
+		d->placeholder64 = (struct br_slice){
+		    (const uint8_t *)d->placeholder64_text.data + 1,
+		    d->placeholder64_text.len - 2};
 	}
 	return d;
 }
@@ -156,7 +138,7 @@ br_decoder_free(struct br_decoder *d)
 	free(d->formats);
 	free(d->header);
 	free(d->member);
-	free(d->placeholder64_text);
+	br_buffer_free(&d->placeholder64_text);
 	br_names_free(d->names);
 	br_arena_free(&d->arena);
 	free(d);
